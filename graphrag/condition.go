@@ -13,49 +13,48 @@ import (
 	"time"
 )
 
-// Condition says which documents a question is about, by their [Fields]. It is read by
-// [ParseCondition], or made of [Equal], [In], [Has], [Between], [And], [Or] and [Not]. The zero
-// Condition is met by all. In JSON it is its text.
+// Condition selects documents by their [Fields]. It is parsed by [ParseCondition], or built of [Equal], [In],
+// [Has], [Between], [And], [Or] and [Not]. The zero Condition selects all documents. Its JSON is its text.
 type Condition struct {
-	op     string // and, or, not, in, has, between
+	op     string // and, or, not, in, has, between or is; "" selects all
 	field  string
-	values []any // of in and has
-	low    bound // of between
+	values []any // for in and has
+	low    bound // for between
 	high   bound
 	of     []Condition
 }
 
-// bound is an end of an interval; without a value there is none.
+// bound is an end of an interval; a nil value means no limit.
 type bound struct {
 	value any
-	open  bool // the value itself is outside
+	open  bool // the interval excludes the value itself
 }
 
-// The operators.
+// The operators of conditions.
 const (
 	opAnd, opOr, opNot    = "and", "or", "not"
 	opIn, opHas, opWithin = "in", "has", "between"
-	opIs                  = "is" // there; no text says it
+	opIs                  = "is" // the field exists; ParseCondition has no syntax for it
 )
 
-// And is true where all of them are.
+// And is true if all of the conditions are true.
 func And(all ...Condition) Condition { return Condition{op: opAnd, of: all} }
 
-// Or is true where one of them is.
+// Or is true if at least one of the conditions is true.
 func Or(some ...Condition) Condition { return Condition{op: opOr, of: some} }
 
-// Not is true where c is not, so also of documents without the field.
+// Not is true if c is false, so also for documents without the field.
 func Not(c Condition) Condition { return Condition{op: opNot, of: []Condition{c}} }
 
-// Equal is true of documents whose field has the value: a string, a number, a bool or a time.Time.
+// Equal is true for documents whose field has the value: a string, a number, a bool or a time.Time.
 func Equal(field string, value any) Condition { return In(field, value) }
 
-// In is true of documents whose field has one of the values.
+// In is true for documents whose field has one of the values.
 func In(field string, values ...any) Condition {
 	return Condition{op: opIn, field: field, values: plain(values)}
 }
 
-// Has is true of documents whose field is a list that contains one of the values.
+// Has is true for documents whose field is a list that contains one of the values.
 func Has(field string, values ...string) Condition {
 	c := Condition{op: opHas, field: field}
 	for _, v := range values {
@@ -64,17 +63,17 @@ func Has(field string, values ...string) Condition {
 	return c
 }
 
-// Between is true of documents whose field is from low to high, both included: two numbers
-// or two times; nil is no limit.
+// Between is true for documents whose field is from low to high, both included: two numbers or two times; nil
+// means no limit.
 func Between(field string, low, high any) Condition {
 	ends := plain([]any{low, high})
 	return Condition{op: opWithin, field: field, low: bound{value: ends[0]}, high: bound{value: ends[1]}}
 }
 
-// Exists is true of documents that have the field. No text says it.
+// Exists is true for documents that have the field. ParseCondition has no syntax for it.
 func Exists(field string) Condition { return Condition{op: opIs, field: field} }
 
-// plain makes float64 of numbers of all kinds, string and bool of types of these, and UTC of times.
+// plain converts numbers of any type to float64, types based on string and bool to these, and times to UTC.
 func plain(values []any) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
@@ -83,7 +82,7 @@ func plain(values []any) []any {
 			out[i] = t.UTC().Round(0)
 			continue
 		}
-		if n, ok := v.(interface{ Float64() (float64, error) }); ok { // json.Number
+		if n, ok := v.(interface{ Float64() (float64, error) }); ok { // json.Number and types like it
 			if f, err := n.Float64(); err == nil {
 				v = f
 			}
@@ -104,17 +103,17 @@ func plain(values []any) []any {
 	return out
 }
 
-// Check reports what no condition says that was read: a value that no field has, a field without a
-// name or with a backquote in it, an interval without an end or with ends of two kinds, and more
-// than 500 conditions in each other. Systems check the conditions that they are given.
+// Check returns an error for a condition that ParseCondition could not return: a value of a type that no field
+// has, a field without a name or with a backquote in it, an interval without an end or with ends of two types,
+// or more than 500 nested conditions. Systems check the conditions they are given.
 func (c Condition) Check() error { return c.check(1) }
 
-// maxDepth is more than texts have: and, or and not within each of maxNested parentheses.
+// maxDepth is more than parsed conditions have: and, or and not in each of maxNested parentheses.
 const maxDepth = 500
 
 func (c Condition) check(depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("more than %d conditions in each other", maxDepth)
+		return fmt.Errorf("more than %d nested conditions", maxDepth)
 	}
 	for _, p := range c.of {
 		if err := p.check(depth + 1); err != nil {
@@ -132,11 +131,11 @@ func (c Condition) check(depth int) error {
 			_, ok = compare(values[0], values[len(values)-1])
 		}
 		if !ok {
-			return fmt.Errorf("field %.80q is compared with %v: want a number or a time, or two of one kind", c.field, values)
+			return fmt.Errorf("field %.80q is compared with %v: want one or two numbers, or one or two times", c.field, values)
 		}
 	}
 	if c.field == "" || strings.Contains(c.field, "`") {
-		return fmt.Errorf("%.80q is no name of a field: want one without backquotes", c.field)
+		return fmt.Errorf("%.80q cannot be the name of a field: it is empty or contains a backquote", c.field)
 	}
 	for _, v := range values {
 		switch v := v.(type) {
@@ -152,8 +151,8 @@ func (c Condition) check(depth int) error {
 	return nil
 }
 
-// Compile returns the function that reports whether fields meet the condition. Of a
-// document without a field only a negation is true; so it is of a value of another type.
+// Compile returns a function that reports whether fields meet the condition. If a document lacks the field, or
+// its value has another type, only a negation is true.
 func (c Condition) Compile() func(Fields) bool {
 	switch c.op {
 	case "":
@@ -180,7 +179,7 @@ func (c Condition) Compile() func(Fields) bool {
 	}
 }
 
-// leaf returns what tells of a condition on one field whether a value, nil if there is none, meets it.
+// leaf returns a function that reports whether a value (nil if there is none) meets a condition on one field.
 func (c Condition) leaf() func(v any) bool {
 	set := c.set()
 	switch c.op {
@@ -206,8 +205,9 @@ func (c Condition) leaf() func(v any) bool {
 	}
 }
 
-// Select returns which of n documents meet the condition: document i is bit i%64 of word i/64.
-// column gives the values of a field, and of each document the number of its own, -1 without one.
+// Select returns the set of the documents, of n, that meet the condition: document i is bit i%64 of word i/64.
+// column returns the distinct values of a field and, for each document, the index of its value, or -1 if it has
+// none.
 func (c Condition) Select(n int, column func(field string) (values []any, of []int32)) []uint64 {
 	out := make([]uint64, (n+63)/64)
 	if c.field != "" {
@@ -244,7 +244,7 @@ func (c Condition) Select(n int, column func(field string) (values []any, of []i
 	return out
 }
 
-// set are the values that a field can have.
+// set returns the values of in or has as a set.
 func (c Condition) set() map[any]bool {
 	set := make(map[any]bool, len(c.values))
 	for _, v := range c.values {
@@ -256,9 +256,9 @@ func (c Condition) set() map[any]bool {
 	return set
 }
 
-// within reports whether a number or a time lies in the interval.
+// within reports whether a number or a time is in the interval of between.
 func (c Condition) within(v any) bool {
-	after := func(end bound, sign int) bool { // v is on the right side of an end
+	after := func(end bound, sign int) bool { // reports whether v is inside of one end of the interval
 		if end.value == nil {
 			return true
 		}
@@ -268,7 +268,7 @@ func (c Condition) within(v any) bool {
 	return v != nil && after(c.low, 1) && after(c.high, -1)
 }
 
-// compare orders two numbers or two times.
+// compare compares two numbers or two times; ok is false for other types.
 func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case float64:
@@ -283,7 +283,7 @@ func compare(a, b any) (order int, ok bool) {
 	return 0, false
 }
 
-// Names returns the fields that the condition names, in order, each once.
+// Names returns the names of the fields in the condition, sorted, each once.
 func (c Condition) Names() []string {
 	var names []string
 	var walk func(Condition)
@@ -300,7 +300,7 @@ func (c Condition) Names() []string {
 	return slices.Compact(names)
 }
 
-// String is the condition as [ParseCondition] reads it.
+// String returns the condition in the syntax of [ParseCondition].
 func (c Condition) String() string {
 	switch c.op {
 	case opAnd, opOr:
@@ -341,7 +341,7 @@ func (c Condition) String() string {
 		}
 		return strings.Join(parts, " and ")
 	case opIs:
-		return quotedField(c.field) + " is there" // of a scope; what ParseCondition refuses
+		return quotedField(c.field) + " is there" // only from Scope.Condition; ParseCondition rejects it
 	}
 	return "all"
 }
@@ -358,7 +358,7 @@ func literal(v any) string {
 	return fmt.Sprint(v)
 }
 
-// quotedField is a field as conditions write it.
+// quotedField returns a field's name, in backquotes if it needs them.
 func quotedField(field string) string {
 	if !isWord(field) || reserved[field] {
 		return "`" + field + "`"
@@ -366,10 +366,10 @@ func quotedField(field string) string {
 	return field
 }
 
-// MarshalText writes the text of the condition.
+// MarshalText returns the text of the condition.
 func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads a condition.
+// UnmarshalText parses a condition.
 func (c *Condition) UnmarshalText(b []byte) (err error) {
 	*c, err = ParseCondition(string(b))
 	return err
@@ -377,10 +377,10 @@ func (c *Condition) UnmarshalText(b []byte) (err error) {
 
 type scopeKey struct{}
 
-// WithScope returns a context under which systems see the documents that meet c and no others:
-// what a caller may see, set by the program that knows who asks. A question can narrow it
-// ([Question].Where) and never widen it; a scope within a scope narrows too. A document
-// without a field that the scope names is not seen, whatever the scope says of it.
+// WithScope returns a context in which systems see only documents that meet c: the ones that a user may see,
+// set by the program that knows the user. A question can narrow the scope ([Question].Where) but never widen
+// it, and a scope within a scope narrows it further. A document that lacks a field named in the scope is not
+// seen, even if the condition is a negation.
 func WithScope(ctx context.Context, c Condition) context.Context {
 	if within, ok := ctx.Value(scopeKey{}).(Condition); ok {
 		c = And(within, c)
@@ -394,7 +394,7 @@ type Scope struct{ condition Condition }
 // NewScope returns the scope of a condition.
 func NewScope(c Condition) *Scope { return &Scope{c} }
 
-// ScopeOf returns the scope of a context; nil is everything.
+// ScopeOf returns the scope of a context; nil means that all documents are seen.
 func ScopeOf(ctx context.Context) *Scope {
 	c, ok := ctx.Value(scopeKey{}).(Condition)
 	if !ok {
@@ -403,14 +403,14 @@ func ScopeOf(ctx context.Context) *Scope {
 	return &Scope{c}
 }
 
-// Check checks the condition.
+// Check returns an error if the scope's condition is invalid.
 func (s *Scope) Check() error { return s.condition.Check() }
 
-// String is the condition of the scope.
+// String returns the scope's condition in the syntax of [ParseCondition].
 func (s *Scope) String() string { return s.condition.String() }
 
-// Condition is met by the documents that are seen: those that have all fields which the scope names,
-// and meet its condition. No text says it.
+// Condition returns the condition that the seen documents meet: they have all fields named in the scope, and
+// meet its condition. ParseCondition has no syntax for it.
 func (s *Scope) Condition() Condition {
 	all := []Condition{s.condition}
 	for _, n := range s.condition.Names() {

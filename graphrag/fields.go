@@ -16,28 +16,27 @@ import (
 	"unicode/utf8"
 )
 
-// Fields contains the metadata of a document: who wrote it, when, for whom. A value is a
-// string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the object
-// {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
+// Fields contains the metadata of a document, such as author, date and audience. A value is a string, a
+// float64, a bool, a [time.Time] or a []string. In JSON a time is the object {"time": "2024-05-01T00:00:00Z"},
+// so that it is decoded as a time.
 type Fields map[string]any
 
-// Bounds of the fields of a document: far above what files have, and low enough that one
-// document does not fill the memory.
+// Limits of the fields of a document: far above real files, and low enough that no document fills the memory.
 const (
-	MaxFields     = 256     // of a document
-	maxFieldBytes = 1 << 16 // of all names and values together
+	MaxFields     = 256     // most fields of a document
+	maxFieldBytes = 1 << 16 // most bytes of all names and values of a document
 	maxTitleBytes = 512
 	maxIDBytes    = 4096
 )
 
-// Normal returns the document as an index keeps it: numbers in fields are float64, times are UTC and lists
-// []string, what is no UTF-8 in text and title is U+FFFD, and a title of more than 512 bytes is cut, since
-// each chunk has a copy. An ID or Source of more than 4096 bytes, or fields that [Fields.Check] refuses,
-// are an error that names the document.
+// Normal returns the document in the form that an index stores: numbers in fields are float64, times are UTC,
+// and lists are []string; invalid UTF-8 in text and title is replaced by U+FFFD; a title of more than 512 bytes
+// is cut, since each chunk has a copy. It returns an error that names the document if its ID or Source is
+// longer than 4096 bytes, or [Fields.Check] rejects its fields.
 func (d Document) Normal() (Document, error) {
 	d.Text, d.Title = strings.ToValidUTF8(d.Text, "\ufffd"), strings.ToValidUTF8(d.Title, "\ufffd")
 	if !utf8.ValidString(d.ID + d.Source) {
-		return d, fmt.Errorf("the document %.80q: its ID or source is no UTF-8", d.ID)
+		return d, fmt.Errorf("the document %.80q: its ID or source is not UTF-8", d.ID)
 	}
 	if len(d.ID) > maxIDBytes || len(d.Source) > maxIDBytes {
 		return d, fmt.Errorf("the document %.80q has an ID of %d bytes and a source of %d, want at most %d", d.ID, len(d.ID), len(d.Source), maxIDBytes)
@@ -75,14 +74,14 @@ func (d Document) Normal() (Document, error) {
 	return d, nil
 }
 
-// inexact reports whether a whole number has neighbours with the same float64.
+// inexact reports whether an integer is so large that float64 cannot represent its neighbours.
 func inexact(v any) bool {
 	n := reflect.ValueOf(v)
 	return n.CanInt() && max(n.Int(), -n.Int()) > 1<<53 || n.CanInt() && n.Int() == math.MinInt64 || n.CanUint() && n.Uint() > 1<<53
 }
 
-// Check returns an error that names the first field, in the order of names, with a value of
-// another type, or beyond the bounds: 64 kB for all fields of a document together.
+// Check returns an error for the first field, in the order of names, whose value has another type or exceeds a
+// limit: 64 kB for all fields of a document together.
 func (f Fields) Check() error {
 	if len(f) > MaxFields {
 		return fmt.Errorf("%d fields, want at most %d", len(f), MaxFields)
@@ -97,7 +96,7 @@ func (f Fields) Check() error {
 			texts = append(texts, v...)
 		case float64:
 			if v-v != 0 {
-				return fmt.Errorf("field %.80q is no finite number", name)
+				return fmt.Errorf("field %.80q is not a finite number", name)
 			}
 		case time.Time:
 			if v.Year() < 0 || v.Year() > 9999 {
@@ -109,22 +108,22 @@ func (f Fields) Check() error {
 		}
 		for _, s := range texts {
 			if size += len(s); !utf8.ValidString(s) {
-				return fmt.Errorf("field %.80q is no UTF-8", name)
+				return fmt.Errorf("field %.80q is not UTF-8", name)
 			}
 		}
 		if name == "" || size > maxFieldBytes {
-			return fmt.Errorf("with the field %.80q the fields have %d bytes, want at most %d and no empty name", name, size, maxFieldBytes)
+			return fmt.Errorf("up to the field %.80q the fields have %d bytes, want at most %d, and no empty name", name, size, maxFieldBytes)
 		}
 	}
 	return nil
 }
 
-// jsonTime is a time in JSON.
+// jsonTime is the form of a time in JSON.
 type jsonTime struct {
 	Time *time.Time `json:"time"`
 }
 
-// MarshalJSON writes an object in the order of names.
+// MarshalJSON returns an object with its fields in the order of names.
 func (f Fields) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		return []byte("null"), nil
@@ -139,8 +138,8 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and any JSON object of strings, numbers, truth
-// values and lists of strings. A null is no field.
+// UnmarshalJSON decodes what MarshalJSON returns, and any JSON object of strings, numbers, booleans and lists
+// of strings. It skips a null.
 func (f *Fields) UnmarshalJSON(b []byte) error {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
@@ -156,7 +155,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 		switch err := error(nil); {
 		case r[0] == '[':
 			if err = json.Unmarshal(r, &list); err != nil {
-				return fmt.Errorf("field %.80q: a list holds strings: %w", name, err)
+				return fmt.Errorf("field %.80q: a list may contain only strings: %w", name, err)
 			}
 			(*f)[name] = list
 		case r[0] == '{':
@@ -176,10 +175,10 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 	return f.Check()
 }
 
-// dates are the forms of times in texts, the first of all that is read.
+// dates are the layouts of times that ParseTime tries, in order.
 var dates = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"}
 
-// ParseTime reads a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without a zone it is UTC.
+// ParseTime parses a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without a zone it is UTC.
 func ParseTime(s string) (time.Time, bool) {
 	for _, form := range dates {
 		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
@@ -189,8 +188,8 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Terms returns the fields as terms for an inverted index, which has a field and one of its values in
-// each: at most 512 bytes with one blank, in order. [Translate] makes of a condition spans of them.
+// Terms returns the fields as sorted terms for an inverted index. A term consists of a field and one of its
+// values, with a blank between, and has at most 512 bytes. [Translate] turns a condition into spans of terms.
 func (f Fields) Terms() []string {
 	var out []string
 	for name, v := range f {
@@ -207,11 +206,12 @@ func (f Fields) Terms() []string {
 	return slices.Compact(out)
 }
 
-// Span is the terms from Low to High, both included, in the order of their bytes.
+// Span is the range of terms from Low to High, both included, in the order of their bytes.
 type Span struct{ Low, High string }
 
-// Translate writes a condition in the language of an engine that indexes [Fields.Terms]. within is met
-// by fields with a term in one of the spans; join takes "and", "or" or "not", the last with one part.
+// Translate translates a condition for an engine that indexes [Fields.Terms]. within returns a query for
+// documents with a term in one of the spans; join combines queries by "and", "or" or "not", the last with one
+// part.
 func Translate[T any](c Condition, within func([]Span) T, join func(op string, parts []T) T) T {
 	if c.field != "" {
 		return within(c.spans())
@@ -226,7 +226,7 @@ func Translate[T any](c Condition, within func([]Span) T, join func(op string, p
 	return join(c.op, parts)
 }
 
-// spans are the terms of the values that meet a condition on one field.
+// spans returns the spans of terms whose values meet a condition on one field.
 func (c Condition) spans() (out []Span) {
 	one := func(value string) { out = append(out, Span{term(c.field, value), term(c.field, value)}) }
 	switch c.op {
@@ -254,7 +254,8 @@ func (c Condition) spans() (out []Span) {
 	return out
 }
 
-// inclusiveEnd is the end of an interval as the first or last term inside; sign says which. "" is no end.
+// inclusiveEnd returns the first (sign 1) or last (sign -1) value inside an interval as a term, "" without a
+// limit.
 func inclusiveEnd(b bound, sign int) string {
 	if !b.open {
 		return ordered(b.value)
@@ -266,7 +267,7 @@ func inclusiveEnd(b bound, sign int) string {
 	return ordered(math.Nextafter(x, math.Inf(sign)))
 }
 
-// ordered writes a value after a letter for its type, numbers and times in their order.
+// ordered returns a value as text after a letter for its type, such that numbers and times sort in their order.
 func ordered(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -274,7 +275,7 @@ func ordered(v any) string {
 	case string:
 		return "s" + short(v)
 	case float64:
-		bits := math.Float64bits(v + 0) // of both zeros the positive
+		bits := math.Float64bits(v + 0) // turns -0 into 0
 		if bits>>63 == 1 {
 			return fmt.Sprintf("n%016x", ^bits)
 		}
@@ -287,7 +288,7 @@ func ordered(v any) string {
 
 func term(field, value string) string { return short(field) + " " + value }
 
-// short is a text, or its hash where it is long or has letters that split terms.
+// short returns a text, or its hash if it is long or contains white space or control characters.
 func short(s string) string {
 	if len(s) <= 200 && !strings.HasPrefix(s, "#") && strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) < 0 {
 		return s

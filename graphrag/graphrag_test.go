@@ -88,7 +88,7 @@ func TestConditions(t *testing.T) {
 func TestBadConditions(t *testing.T) {
 	deep := strings.Repeat("(", 1000) + `a = 1` + strings.Repeat(")", 1000)
 	for _, row := range append(check.Rows(t, "testdata/bad_conditions.txt"),
-		[]string{deep, "more than 100 conditions in each other"},
+		[]string{deep, "more than 100 nested conditions"},
 		[]string{strings.Repeat("not ", 300_000) + "a = 1", "a condition of 1200005 bytes"}) {
 		check.Fails(t, check.Err(graphrag.ParseCondition(row[0])), row[1], "%.60s: error", row[0])
 	}
@@ -101,15 +101,15 @@ func TestCheck(t *testing.T) {
 		deep = graphrag.Not(deep)
 	}
 	for want, c := range map[string]graphrag.Condition{
-		"a []string: want a string":                     graphrag.In("f", []string{"a"}),
-		"a complex128: want a string":                   graphrag.Not(graphrag.Equal("f", 3i)),
-		"a float64: want a string, a finite number":     graphrag.Equal("f", math.NaN()),
-		`"a` + "`" + `b" is no name of a field`:         graphrag.Equal("a`b", 1),
-		`"" is no name of a field`:                      graphrag.Has("", "x"),
-		"want a number or a time, or two of one kind":   graphrag.Between("f", nil, nil),
-		"want a number or a time, or two of one kind ":  graphrag.Between("f", 1, time.Now()),
-		"want a number or a time, or two of one kind  ": graphrag.And(graphrag.Between("f", "a", "b")),
-		"more than 500 conditions in each other":        deep,
+		"a []string: want a string":                      graphrag.In("f", []string{"a"}),
+		"a complex128: want a string":                    graphrag.Not(graphrag.Equal("f", 3i)),
+		"a float64: want a string, a finite number":      graphrag.Equal("f", math.NaN()),
+		`"a` + "`" + `b" cannot be the name of a field`:  graphrag.Equal("a`b", 1),
+		`"" cannot be the name of a field`:               graphrag.Has("", "x"),
+		"want one or two numbers, or one or two times":   graphrag.Between("f", nil, nil),
+		"want one or two numbers, or one or two times ":  graphrag.Between("f", 1, time.Now()),
+		"want one or two numbers, or one or two times  ": graphrag.And(graphrag.Between("f", "a", "b")),
+		"more than 500 nested conditions":                deep,
 	} {
 		_ = c.Compile()(graphrag.Fields{"f": []string{"a"}})
 		err := c.Check()
@@ -172,13 +172,13 @@ func TestFieldsInJSON(t *testing.T) {
 		check.True(t, err == nil && strings.Contains(string(data), `"where":"all"`), "%s, error %v", data, err)
 	}
 	for data, want := range map[string]string{
-		`{"a": {"b": 1}}`: `field "a" is an object`, `{"a": [1]}`: `field "a": a list holds strings`, `[]`: "cannot unmarshal array",
+		`{"a": {"b": 1}}`: `field "a" is an object`, `{"a": [1]}`: `field "a": a list may contain only strings`, `[]`: "cannot unmarshal array",
 		`{"": "x"}`: `the field ""`, `{"a": "` + strings.Repeat("x", 70_000) + `"}`: "have 70001 bytes, want at most 65536",
 	} {
 		var f graphrag.Fields
 		check.Fails(t, json.Unmarshal([]byte(data), &f), want, "%.40s: error", data)
 	}
-	for want, f := range map[string]graphrag.Fields{"is a int": {"a": 1}, "no finite number": {"a": math.NaN()}, "is a <nil>": {"a": nil}} {
+	for want, f := range map[string]graphrag.Fields{"is a int": {"a": 1}, "not a finite number": {"a": math.NaN()}, "is a <nil>": {"a": nil}} {
 		check.Fails(t, f.Check(), want, "%v: error", f)
 	}
 	check.True(t, json.Unmarshal([]byte(`{"where": "team ="}`), new(graphrag.Question)) != nil, "half a condition was read")
@@ -236,7 +236,7 @@ func TestNormalDocuments(t *testing.T) {
 	for want, d := range map[string]graphrag.Document{
 		"an ID of 5000 bytes":      {ID: strings.Repeat("x", 5000)},
 		"a source of 5000":         {Source: strings.Repeat("x", 5000)},
-		`"a": with the field "`:    {ID: "a", Fields: many},
+		`"a": up to the field "`:   {ID: "a", Fields: many},
 		`field "f" is a struct {}`: {Fields: graphrag.Fields{"f": struct{}{}}},
 		`field "f" has a int in`:   {Fields: graphrag.Fields{"f": []any{1}}},
 	} {

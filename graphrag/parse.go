@@ -11,25 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the text of a condition.
+// Limits of the text of a condition.
 const (
-	maxCondition = 1 << 20 // bytes
-	maxNested    = 100     // parentheses and negations within each other
+	maxCondition = 1 << 20 // longest condition, in bytes
+	maxNested    = 100     // depth of parentheses and negations
 )
 
-// reserved words are not names of fields, unless they are quoted with backquotes.
+// reserved words name a field only in backquotes.
 var reserved = map[string]bool{"and": true, "or": true, "not": true, "in": true, "has": true, "true": true, "false": true, "all": true}
 
-// ParseCondition reads a condition:
+// ParseCondition parses a condition:
 //
 //	team = "ops" and year >= 2024
 //	published < 2024-05-01 or not (status in ("draft", "old"))
 //	tags has "legal" and public = true
 //
-// Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true of lists that
-// contain the value, or one of several. Values are texts between double quotes, with Go's escapes, numbers, true,
-// false, and times as [ParseTime] reads them. not binds more strongly than and, and than or; all is true of every
-// document. A field whose name is not a word is quoted with backquotes. An error names the byte.
+// Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true for lists that
+// contain the value, or one of several. Values are strings in double quotes, with Go's escapes, numbers, true,
+// false, and times as [ParseTime] parses them. not binds more strongly than and, and and more strongly than or;
+// all is true for every document. A field whose name is not a word is put in backquotes. An error names the
+// byte.
 func ParseCondition(s string) (Condition, error) {
 	p := parser{text: s}
 	if len(s) > maxCondition {
@@ -37,7 +38,7 @@ func ParseCondition(s string) (Condition, error) {
 	}
 	c, err := p.or()
 	if p.space(); err == nil && p.at < len(s) {
-		err = fmt.Errorf("%.20q is too much", s[p.at:])
+		err = fmt.Errorf("unexpected %.20q after the condition", s[p.at:])
 	}
 	if err != nil {
 		return Condition{}, fmt.Errorf("condition %.80q, byte %d: %w: want FIELD = VALUE, compared by =, !=, <, <=, >, >=, in or has, joined by and, or and not", s, p.at, err)
@@ -61,7 +62,7 @@ func (p *parser) space() {
 	}
 }
 
-// take skips a sign, or a word that ends there.
+// take skips the sign, or the word if it is a whole one, and reports whether it was there.
 func (p *parser) take(sign string) bool {
 	p.space()
 	rest := p.text[p.at:]
@@ -77,7 +78,8 @@ func (p *parser) take(sign string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isWord reports whether a name needs no backquotes: letters, digits, and between them _, . or -.
+// isWord reports whether a name needs no backquotes: it consists of letters, digits and _, and after the first
+// character also of . and -, and does not begin with a digit.
 func isWord(s string) bool {
 	for i, r := range s {
 		if !inWord(r) && (i == 0 || r != '.' && r != '-') || i == 0 && unicode.IsDigit(r) {
@@ -90,7 +92,7 @@ func isWord(s string) bool {
 func (p *parser) or() (Condition, error)  { return p.list(opOr, Or, p.and) }
 func (p *parser) and() (Condition, error) { return p.list(opAnd, And, p.not) }
 
-// list reads parts between which a word stands.
+// list parses parts that are separated by a word, and joins them.
 func (p *parser) list(between string, join func(...Condition) Condition, part func() (Condition, error)) (Condition, error) {
 	first, err := part()
 	all := []Condition{first}
@@ -107,7 +109,7 @@ func (p *parser) list(between string, join func(...Condition) Condition, part fu
 
 func (p *parser) not() (c Condition, err error) {
 	if p.nested++; p.nested > maxNested {
-		return c, fmt.Errorf("more than %d conditions in each other", maxNested)
+		return c, fmt.Errorf("more than %d nested conditions", maxNested)
 	}
 	defer func() { p.nested-- }()
 	switch {
@@ -135,7 +137,7 @@ func (p *parser) comparison() (c Condition, err error) {
 			return p.compared(field, sign)
 		}
 	}
-	return c, fmt.Errorf("%.40q is not compared", field)
+	return c, fmt.Errorf("no comparison follows the field %.40q", field)
 }
 
 func (p *parser) field() (string, error) {
@@ -144,7 +146,7 @@ func (p *parser) field() (string, error) {
 	if quoted, ok := strings.CutPrefix(rest, "`"); ok {
 		name, _, closed := strings.Cut(quoted, "`")
 		if !closed || name == "" {
-			return "", errors.New("a name between backquotes is empty or does not end")
+			return "", errors.New("a name in backquotes is empty or has no closing backquote")
 		}
 		p.at += len(name) + 2
 		return name, nil
@@ -155,7 +157,7 @@ func (p *parser) field() (string, error) {
 	}
 	name := rest[:end]
 	if !isWord(name) || reserved[name] {
-		return "", fmt.Errorf("%.20q is no field", rest)
+		return "", fmt.Errorf("%.20q does not begin with the name of a field", rest)
 	}
 	p.at += end
 	return name, nil
@@ -164,7 +166,7 @@ func (p *parser) field() (string, error) {
 func (p *parser) compared(field, sign string) (Condition, error) {
 	several := (sign == opIn || sign == opHas) && p.take("(")
 	if sign == opIn && !several {
-		return Condition{}, errors.New("in wants a list between parentheses")
+		return Condition{}, errors.New("the operator in needs a list in parentheses")
 	}
 	values, err := p.values(several)
 	if err != nil {
@@ -179,13 +181,13 @@ func (p *parser) compared(field, sign string) (Condition, error) {
 	case opHas:
 		for _, v := range values {
 			if _, ok := v.(string); !ok {
-				return Condition{}, fmt.Errorf("%v is no text: lists contain texts", v)
+				return Condition{}, fmt.Errorf("%v is not a string, as the elements of lists are", v)
 			}
 		}
 		return Condition{op: opHas, field: field, values: values}, nil
 	}
 	if _, ok := compare(v, v); !ok {
-		return Condition{}, fmt.Errorf("%v has no order: %s wants a number or a time", v, sign)
+		return Condition{}, fmt.Errorf("%v cannot be compared by %s: want a number or a time", v, sign)
 	}
 	end := bound{value: v, open: len(sign) == 1}
 	if sign[0] == '<' {
@@ -194,7 +196,7 @@ func (p *parser) compared(field, sign string) (Condition, error) {
 	return Condition{op: opWithin, field: field, low: end}, nil
 }
 
-// values reads one value, or a list up to its parenthesis.
+// values parses one value, or several up to the closing parenthesis.
 func (p *parser) values(several bool) (all []any, err error) {
 	for {
 		v, err := p.value()
@@ -206,7 +208,7 @@ func (p *parser) values(several bool) (all []any, err error) {
 		case !several || p.take(")"):
 			return plain(all), nil
 		case !p.take(","):
-			return nil, errors.New("a list goes on by a comma and ends with a parenthesis")
+			return nil, errors.New("a value of a list needs a comma or a closing parenthesis after it")
 		}
 	}
 }
@@ -222,7 +224,7 @@ func (p *parser) value() (any, error) {
 	case strings.HasPrefix(rest, `"`):
 		quoted, err := strconv.QuotedPrefix(rest)
 		if err != nil {
-			return nil, errors.New("a text does not end, or has an escape that Go does not know")
+			return nil, errors.New("a string has no closing quote, or an escape that Go does not have")
 		}
 		p.at += len(quoted)
 		return strconv.Unquote(quoted)
@@ -240,5 +242,5 @@ func (p *parser) value() (any, error) {
 		p.at += end
 		return t, nil
 	}
-	return nil, fmt.Errorf("%.20q is no value: want a text between double quotes, a number, true, false or a time such as 2024-05-01", rest)
+	return nil, fmt.Errorf("%.20q is not a value: want a string in double quotes, a number, true, false or a time such as 2024-05-01", rest)
 }

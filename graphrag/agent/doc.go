@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agent makes retrievers that plan and reflect of retrievers that search.
+// Package agent builds retrievers that plan and reflect from simpler retrievers.
 //
-// [Decomposed] takes a question apart into sub-queries and has those searched side by side that do not wait
-// for another; [Reflecting] looks at what was found and searches again until there is an answer, nothing
-// new, or no more budget. Both are the agent of Youtu-GraphRAG (arXiv 2508.19855, section 3.3), and neither
-// knows what a search is or who reflects: a model ([DecomposeByModel], [ReflectByModel]), rules, or a
-// person. [AspectsByModel] names what an overview is made of.
+// [Decomposed] splits a question into sub-queries, and searches concurrently for the ones that do not depend on
+// another; [Reflecting] examines the results and searches again until it has an answer, finds nothing new, or
+// has spent its budget. Together they are the agent of Youtu-GraphRAG (arXiv 2508.19855, section 3.3). The
+// search is any function, and a model ([DecomposeByModel], [ReflectByModel]), rules or a person decide.
+// [AspectsByModel] lists the aspects that an overview should cover.
 //
-// [Search] hands tools to a model that continues by itself ([NextByModel]): search over any retriever, find
-// and read over raw pages, and answer. [Tools] are these tools for agents of others.
+// [Search] gives tools to a model that searches on its own ([NextByModel]): search by any retriever, find and
+// read in raw pages, and answer. [Tools] implements these tools for other agents.
 package agent

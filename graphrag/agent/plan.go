@@ -30,37 +30,37 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("agent", promptFiles)
 
-// Stages name the calls in accounts.
+// Stages of the model calls: the usage of calls is counted by stage.
 const (
 	StageDecompose = "decompose"
 	StageReflect   = "reflect"
 	StageAspects   = "aspects"
-	StageSearch    = "search"   // a move of a search with tools
-	StageCondense  = "condense" // of what it read
+	StageSearch    = "search"   // a move of [Search]
+	StageCondense  = "condense" // condensing the results of a turn
 )
 
-// Defaults of [DecomposeByModel], [Options], [SearchOptions] and [ToolOptions].
+// Default limits of [DecomposeByModel], [Options], [SearchOptions] and [ToolOptions].
 const (
-	// DefaultSubQueries is the most sub-queries of a question (the workers of
-	// TencentCloudADP/youtu-graphrag; the paper has "a pre-defined maximum").
+	// DefaultSubQueries is the most sub-queries of a question (the number of workers in
+	// TencentCloudADP/youtu-graphrag; the paper says "a pre-defined maximum").
 	DefaultSubQueries = 4
-	// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag; the paper has no number).
+	// DefaultSteps is the most reflections on a question (TencentCloudADP/youtu-graphrag; the paper has none).
 	DefaultSteps = 5
-	// DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
-	// four steps, and a step that finds nothing is searched for in other words once.
+	// DefaultTurns and DefaultCalls limit an agent: the data sets chain up to four facts, and a search that
+	// finds nothing is repeated once in other words.
 	DefaultTurns = 8
 	DefaultCalls = 4
-	// DefaultRead is the number of tokens that an agent reads where a question sets no budget: about a
-	// dozen chunks of 1,200 tokens.
+	// DefaultRead is the number of tokens that an agent may read if the question sets no budget: about a dozen
+	// chunks of 1,200 tokens.
 	DefaultRead = 16_000
 )
 
 // Decomposer returns the sub-queries of a question. [Decomposed] repairs invalid ones.
 type Decomposer func(ctx context.Context, question string) ([]SubQuery, error)
 
-// DecomposeByModel asks a model, with one call for each question. The schema limits the types of sub-queries, nil
-// does not; most is the largest number of sub-queries, 0 means [DefaultSubQueries]. After an unusable reply or
-// a refusal there are no sub-queries. Any other error is returned.
+// DecomposeByModel returns a Decomposer that makes one call of a model per question. The schema limits the
+// types of sub-queries, unless it is nil; most is the most sub-queries, 0 means [DefaultSubQueries]. After an
+// unusable reply or a refusal there are no sub-queries. Any other error is returned.
 func DecomposeByModel(m llm.Model, schema *extract.Schema, most int) (Decomposer, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that decomposes is missing")
@@ -74,7 +74,7 @@ func DecomposeByModel(m llm.Model, schema *extract.Schema, most int) (Decomposer
 		if err != nil {
 			return nil, err
 		}
-		shown = prompts.Data{Label: "schema", Text: string(plain)} // its words may come from pages
+		shown = prompts.Data{Label: "schema", Text: string(plain)} // fenced as data, because its words may come from pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
 		req, err := templates.Request(ctx, StageDecompose, "decompose", values, prompts.Data{Label: "question", Text: question}, shown)
@@ -93,12 +93,12 @@ func DecomposeByModel(m llm.Model, schema *extract.Schema, most int) (Decomposer
 	}, nil
 }
 
-// proposals are sub-queries as models write them.
+// proposals is the model's reply.
 type proposals struct {
 	SubQueries []proposal `json:"sub_queries"`
 }
 
-// proposal is a sub-query; its text may have another usual key.
+// proposal is a sub-query in a reply; its text may be under another usual key.
 type proposal struct {
 	ID        string   `json:"id"`
 	Text      string   `json:"text" llm:"alone"`
@@ -112,7 +112,7 @@ type proposal struct {
 
 func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
 
-// Check implements what replies.Decode asks of replies. Single empty sub-queries are dropped later.
+// Check makes replies.Decode reject a reply without any non-empty sub-query; empty ones are dropped later.
 func (p proposals) Check() error {
 	empty := func(s proposal) bool { return clean(s.text()) == "" }
 	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {
@@ -123,7 +123,7 @@ func (p proposals) Check() error {
 
 func clean(s string) string { return strings.TrimSpace(prompts.Printable(s)) }
 
-// cleaned returns the cleaned texts of a list that are not empty.
+// cleaned returns the texts of a list, cleaned, without empty ones.
 func cleaned(list []string) (out []string) {
 	for _, s := range list {
 		if s = clean(s); s != "" {
@@ -136,15 +136,15 @@ func cleaned(list []string) (out []string) {
 // searchFunc retrieves for a sub-query of a question.
 type searchFunc = func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
-// Decomposed returns a retriever that searches for the sub-queries of a question and interleaves their results:
-// q has the form, K and budget of the question, and the text to search for. Independent sub-queries run
-// concurrently; to the text of a dependent one the best fact, or else the beginning of the best chunk, of each of
-// its dependencies is appended.
+// Decomposed returns a retriever that searches for the sub-queries of a question and interleaves their results.
+// search gets q with the sub-query's text and the question's form, K and budget. Independent sub-queries run
+// concurrently; the text of a dependent one is extended by the best fact, or else the beginning of the best
+// chunk, of each of its dependencies.
 //
-// Proposed sub-queries without a text and repetitions are dropped, at most most are kept (0 means
-// [DefaultSubQueries]), a missing or repeated ID is replaced, and unknown targets, unknown types, and dependencies
-// that are unknown, on itself, or circular are removed. Without any sub-query the question is the only one. If
-// schema is nil all types are removed. A step describes the changes.
+// Decomposed drops proposed sub-queries that are empty or repeated, and keeps at most most of them (0 means
+// [DefaultSubQueries]). It replaces missing and repeated IDs, and removes unknown targets, unknown types, and
+// dependencies that are unknown or circular. If no sub-query is left, the question is the only one. If schema
+// is nil, all types are removed. A step describes the changes.
 func Decomposed(search func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error), decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")
@@ -165,7 +165,7 @@ type decomposed struct {
 func (d decomposed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	proposed, err := trace.Do(ctx, "decompose", func(ctx context.Context) ([]SubQuery, error) { return d.decompose(ctx, q.Text) })
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("agent: decomposing: %w", err)
+		return graphrag.Found{}, fmt.Errorf("agent: decomposing the question: %w", err)
 	}
 	subs, notes := repairPlan(q.Text, proposed, d.schema, d.most)
 	all, err := d.carryOut(ctx, q, subs)
@@ -236,10 +236,10 @@ func chunkIDs(hits []graphrag.Hit) []string {
 	return ids
 }
 
-// AspectsByModel asks a model, with one call for each overview, which parts of the subject to search for.
-// The prompt has the question and the titles of the pages found for it. Empty aspects, and those that
-// repeat another or the question, are dropped; at most [pages.MaxAspects] are kept. After an unusable
-// reply or a refusal there are none. Any other error is returned.
+// AspectsByModel returns a Plan that asks a model, by one call per overview, which aspects of the subject to
+// search for. The prompt contains the question and the titles of the pages found for it. Aspects that are
+// empty, or repeat the question or another aspect, are dropped; at most [pages.MaxAspects] are kept. After an
+// unusable reply or a refusal there are none. Any other error is returned.
 func AspectsByModel(m llm.Model) (pages.Plan, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that names aspects is missing")
@@ -263,7 +263,7 @@ func AspectsByModel(m llm.Model) (pages.Plan, error) {
 	}, nil
 }
 
-// distinct returns the aspects that repeat neither the question nor each other, as [Decomposed] repairs sub-queries.
+// distinct returns the aspects that repeat neither the question nor each other.
 func distinct(aspects []string, question string) []string {
 	var proposed []SubQuery
 	for _, a := range aspects {
@@ -282,8 +282,8 @@ func distinct(aspects []string, question string) []string {
 	return out
 }
 
-// merge interleaves the results of several searches: the first hit of each, then the second
-// of each, and so on, and the same for derived texts.
+// merge interleaves the results of several searches: the first hit of each, then the second of each, and so on;
+// derived texts likewise.
 func merge(all []graphrag.Found, want int) (out graphrag.Found) {
 	hits, derived := make([][]graphrag.Hit, len(all)), make([][]graphrag.Derived, len(all))
 	for i, f := range all {
@@ -303,7 +303,7 @@ func merge(all []graphrag.Found, want int) (out graphrag.Found) {
 	return out
 }
 
-// interleaved are the items of lists in turns, of each name the first.
+// interleaved interleaves lists; of items with the same name it keeps the first.
 func interleaved[T any](lists [][]T, name func(T) string) (out []T) {
 	first, names := make(map[string]T), make([][]string, len(lists))
 	for i, list := range lists {

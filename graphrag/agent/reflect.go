@@ -19,13 +19,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// maxEvidence limits the evidence in the prompt of a reflection, in tokens: about five chunks of
-// 1,200 and twenty facts.
+// maxEvidence is the most tokens of evidence in the prompt of a reflection: about five chunks of 1,200 tokens
+// and twenty facts.
 const maxEvidence = 8000
 
-// ReflectByModel asks a model whether the evidence answers the question, and for the next
-// query if not; count counts tokens. The prompt always has the original question. An unusable reply or a refusal
-// ends the search. With a budget no call is made that might exceed it.
+// ReflectByModel returns a Next that asks a model whether the evidence answers the question, and for the next
+// query if it does not; count counts tokens. The prompt always contains the original question. An unusable
+// reply or a refusal ends the search. With a budget, no call is made that might exceed it.
 func ReflectByModel(m llm.Model, count func(string) int) (Next, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(m != nil, "the model that reflects", "missing", "one")
@@ -71,7 +71,7 @@ func (r reflector) reflect(ctx context.Context, m *Memory) (Move, error) {
 // turns returns the searches and thoughts so far as text.
 func (m *Memory) turns() string {
 	var b strings.Builder
-	for i, t := range m.Turns { // a turn's thought is about the searches before it
+	for i, t := range m.Turns { // the thought of a turn is about the searches before that turn
 		if t.Thought != "" {
 			fmt.Fprintf(&b, "   %s\n", oneLine(clip(t.Thought)))
 		}
@@ -80,7 +80,8 @@ func (m *Memory) turns() string {
 	return strings.TrimSpace(b.String())
 }
 
-// evidence returns the facts and the evidence that fit, without chunks that were ranked for measuring only.
+// evidence returns the facts and the evidence that fit into maxEvidence tokens, without chunks that were ranked
+// only for measuring.
 func (r reflector) evidence(m *Memory) string {
 	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, r.count)
 	var parts []string
@@ -98,16 +99,16 @@ func (r reflector) evidence(m *Memory) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(prompts.Printable(s)), " ") }
 
-// reflection is the reply of a model.
+// reflection is the model's reply.
 type reflection struct {
 	Thought string `json:"thought"`
 	Status  string `json:"status" llm:"enum=answer|continue|abstain"`
 	Query   string `json:"next_query"`
-	// SubQueries are a decomposition in place of the query, as [proposals] has it.
+	// SubQueries may replace Query, in the form of [proposals].
 	SubQueries []proposal `json:"sub_queries,omitempty"`
 }
 
-// next is the query, or the first sub-query, of those that are written in its place, that was not searched for.
+// next returns the query, or if it is empty, the first sub-query that was not searched for yet.
 func (r reflection) next(m *Memory) string {
 	query := clean(r.Query)
 	for _, s := range r.SubQueries {
@@ -118,7 +119,7 @@ func (r reflection) next(m *Memory) string {
 	return query
 }
 
-// Check implements what replies.Decode asks of replies.
+// Check makes replies.Decode reject a reply without a valid status or the query it needs.
 func (r reflection) Check() error {
 	switch fold(r.Status) {
 	case "answer", "abstain":
@@ -132,15 +133,14 @@ func (r reflection) Check() error {
 	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
-// budgeted is a model that makes no call that might exceed the remaining tokens; left is
-// negative without a budget.
+// budgeted is a model that makes no call that might exceed the remaining tokens; a negative left is no budget.
 type budgeted struct {
 	llm.Model
 	count       func(string) int
 	left, spent int
 }
 
-// leastReply is the number of tokens that must be left for a reply.
+// leastReply is the least number of tokens that must remain for a reply.
 const leastReply = 256
 
 func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -161,22 +161,22 @@ func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 
 // Options of [Reflecting].
 type Options struct {
-	// Steps is the largest number of reflections; 0 means [DefaultSteps].
+	// Steps is the most reflections; 0 means [DefaultSteps].
 	Steps int
-	// Tokens is their common budget; 0 is no limit.
+	// Tokens is the token budget of all reflections together; 0 means no limit.
 	Tokens int
 	// GoOn searches on where a search found nothing new.
 	GoOn bool
 	// Draft, if set, returns the first thought: an answer from the first result.
 	Draft func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error)
-	// Merge merges the results of the searches into want hits; nil interleaves them.
+	// Merge merges the results of the searches into at most want hits; nil interleaves them.
 	Merge func(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error)
 }
 
-// Reflecting returns a retriever that searches with first and then, as long as reflect returns
-// another query, with again. It stops when reflect has an answer or no query, when a query
-// repeats, when a search finds nothing new, after the last step, and when the budget is
-// spent; the last of Found.Steps has the reason. The results of all searches are merged.
+// Reflecting returns a retriever that searches with first and then, as long as reflect returns another query,
+// with again. It stops if reflect returns an answer or no query, if a query repeats, if a search finds nothing
+// new, after the last step, and when the budget is spent; the last of Found.Steps has the reason. The results
+// of all searches are merged.
 func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graphrag.Retriever, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(first != nil && again != nil, "a retriever", "missing", "one for the question and one for further queries")
@@ -213,13 +213,13 @@ func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graph
 	}), nil
 }
 
-// reflecting is the search for a question.
+// reflecting is the state of a search for one question.
 type reflecting struct {
 	loop
 	again graphrag.Retriever
 	o     Options
-	all   []graphrag.Found // of the searches
-	known map[string]bool  // the chunks and derived texts that they found
+	all   []graphrag.Found // results of the searches so far
+	known map[string]bool  // the chunks and derived texts in these results
 }
 
 // begin searches for the question itself.
@@ -233,7 +233,7 @@ func (r *reflecting) begin(ctx context.Context, first graphrag.Retriever) error 
 	if r.o.Draft != nil {
 		draft, err := trace.Do(ctx, "draft", func(ctx context.Context) (graphrag.Answer, error) { return r.o.Draft(ctx, r.Question, found) })
 		if err != nil {
-			return fmt.Errorf("agent: draft: %w", err)
+			return fmt.Errorf("agent: drafting a first answer: %w", err)
 		}
 		begun.Thought = draft.Text
 		found.Usage = found.Usage.Add(draft.Usage)
@@ -274,7 +274,7 @@ func (r *reflecting) search(ctx context.Context, m Move) (news bool, err error) 
 // merge merges the results of all searches.
 func (r *reflecting) merge(ctx context.Context) (err error) {
 	if r.Found, err = r.o.Merge(ctx, r.all, r.Question.Want()); err != nil {
-		return fmt.Errorf("agent: merge: %w", err)
+		return fmt.Errorf("agent: merging the results of the searches: %w", err)
 	}
 	return nil
 }
@@ -284,7 +284,7 @@ func (m *Memory) Asked(query string) bool {
 	return slices.ContainsFunc(m.Turns, func(t Turn) bool { return fold(t.Query) == fold(query) })
 }
 
-// news takes a result in and reports whether any of it is new.
+// news adds a result and reports whether it contains anything new.
 func (r *reflecting) news(found graphrag.Found) bool {
 	r.all = append(r.all, found)
 	before := len(r.known)

@@ -23,23 +23,22 @@ import (
 // SearchOptions are the options of [Search].
 type SearchOptions struct {
 	ToolOptions
-	// Turns is the largest number of moves, Calls the largest number of calls side by side; 0 means
-	// [DefaultTurns] and [DefaultCalls].
+	// Turns is the most moves, Calls the most concurrent calls of tools in a move; 0 means [DefaultTurns] and
+	// [DefaultCalls].
 	Turns, Calls int
-	// Condense, if set, shortens what a turn brought before the next one: the refinement of
-	// Search-o1 (section 3.3).
+	// Condense, if set, summarizes a turn's results before the next: the refinement of Search-o1 (section 3.3).
 	Condense llm.Model
 }
 
-// Search returns a retriever that searches again and again, over any retriever and over raw pages, until next has
-// an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two turns without
-// anything new. Calls of a turn run side by side; those beyond the limit are dropped, and said to be. A call that
-// was made before is answered from its earlier result. The evidence is what was read and cited, or without a
-// citation all that was read; the steps have all that was done, of which the last has the reason for the end.
-// Where the first reply cannot be used, one search for the question takes its place.
+// Search returns a retriever that searches in turns, by any retriever and in raw pages, until next has an
+// answer or a limit is reached: the turns, the tokens read in all (Question.Tokens, if set), or two turns
+// without anything new. Calls in a turn run concurrently; calls beyond the limit are dropped, which a step
+// records. A repeated call returns its earlier result. The evidence is the cited part of what was read, or all
+// of it without citations; the steps record everything, and the last one has the reason for the end. If the
+// first reply cannot be used, one search for the question replaces it.
 //
-// Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
-// agent, Search-o1 (arXiv 2501.05366) condenses what it reads.
+// Do We Still Need GraphRAG (arXiv 2604.09666) gives retrievers to such an agent as tools, and Search-o1 (arXiv
+// 2501.05366) condenses what the agent reads.
 func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(next != nil, "Next", "missing", "a function that decides what to do")
@@ -61,11 +60,11 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 		s.loop = loop{kind: "turn", stale: 2, end: s.end, do: s.do}
 		s.Memory = Memory{Question: q, Found: graphrag.Nothing(), Left: tools.Left(), Ahead: cmp.Or(o.Turns, DefaultTurns), Tools: tools.Names(), Calls: cmp.Or(o.Calls, DefaultCalls)}
 		stop, err := s.run(ctx, next)
-		if err == nil && stop == stopUnread && len(s.Turns) == 0 && o.Retriever != nil { // read what one search finds, rather than nothing
+		if err == nil && stop == stopUnread && len(s.Turns) == 0 && o.Retriever != nil { // one search is better than no evidence
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
-		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.Reads() > 0 { // the closest passages
+		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.Reads() > 0 { // only the best passages are evidence without an answer
 			out.Evidence = out.Evidence[:min(q.Reads(), len(out.Evidence))]
 		}
 		out.Steps = s.stopped(stop)
@@ -73,11 +72,11 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 	}), nil
 }
 
-// searching is the search for a question.
+// searching is the state of a search for one question.
 type searching struct {
 	loop
 	tools *Tools
-	by    llm.Model // condenses
+	by    llm.Model // model that condenses results; may be nil
 	cited []graphrag.Hit
 }
 
@@ -104,7 +103,7 @@ func (s *searching) end(m Move) string {
 	return ""
 }
 
-// do makes the calls of a move.
+// do runs the calls of a move.
 func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 	if n := len(m.Calls); n > s.Calls {
 		m.Calls = m.Calls[:s.Calls]
@@ -134,61 +133,59 @@ func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 	return news, nil
 }
 
-// Move is the next action: a search, calls of tools, or the end. Without any of these
-// there is no more to look for.
+// Move is the next action: a search, calls of tools, or the end. Without any of these, the search gives up.
 type Move struct {
 	// Thought is shown to later moves.
 	Thought string `json:"thought"`
 	// Query is the next search of [Reflecting], Calls are the next calls of [Search].
 	Query string `json:"-"`
 	Calls []Call `json:"calls,omitempty"`
-	// Answered ends the search: the material answers the question, by Answer, and IDs
-	// are the numbers of its sources.
+	// Answered ends the search: the material answers the question with Answer, from the sources numbered IDs.
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
-	// Refused says that the material has no answer.
+	// Refused says that the material contains no answer.
 	Refused bool `json:"-"`
-	// Tokens is the cost of the decision.
+	// Tokens is the number of tokens spent on the decision.
 	Tokens int `json:"-"`
 }
 
 // Turn is a move with its results.
 type Turn struct {
 	Move
-	// Results are the results of the calls, Left the tokens that could be read after them;
-	// Condensed, if not "", is shown in place of the results.
+	// Results are the results of the calls; Left is the number of tokens that may still be read after them;
+	// Condensed, if not "", replaces the results in later prompts.
 	Results   []Result
 	Left      int
 	Condensed string
 }
 
-// Memory is the state of the search for a question.
+// Memory is the state of a search for one question, as Next sees it.
 type Memory struct {
 	Question graphrag.Question
-	// Turns are the turns so far. The first one of [Reflecting] is the question.
+	// Turns are the turns so far. In [Reflecting] the first one is the question.
 	Turns []Turn
-	// Found is the result of all of them.
+	// Found is the merged result of all turns.
 	Found graphrag.Found
-	// Left is the rest of the budget in tokens: of reflections, or of what is read with tools;
-	// -1 without one. Ahead are the turns that are left, with this one.
+	// Left is the rest of the token budget, for reflections or for reading with tools; -1 means no budget.
+	// Ahead is the number of turns left, including this one.
 	Left, Ahead int
-	// Tools are the names of the tools, of which at most Calls may be called side by side.
+	// Tools are the names of the tools; Calls is the most concurrent calls.
 	Tools []string
 	Calls int
 }
 
-// Last reports whether nothing more can be read with tools: the move has to be the end.
+// Last reports whether nothing more can be read with tools, so that the move has to end the search.
 func (m *Memory) Last() bool { return m.Ahead <= 1 || m.Left == 0 }
 
-// Next decides on a move. An error that wraps [ErrSpent], and one of a single reply ([llm.OfOneReply]),
+// Next decides on a move. An error that wraps [ErrSpent], or an error of a single reply ([llm.OfOneReply]),
 // ends the search and keeps its results; any other error fails the question.
 type Next func(ctx context.Context, m *Memory) (Move, error)
 
 // ErrSpent reports that a decision might exceed the budget.
 var ErrSpent = errors.New("the budget for reflection is spent")
 
-// The reasons for the end of a search, as in its last step.
+// Reasons for the end of a search, recorded in its last step.
 const (
 	stopAnswered = "answered"
 	stopGaveUp   = "no further query"
@@ -200,21 +197,21 @@ const (
 	stopUnread   = "the reply could not be used"
 )
 
-// loop is the common part of all searches by turns: each turn asks for a move, executes
-// it and records the result, until there is a reason to stop.
+// loop is the common part of all searches in turns: each turn asks for a move, executes it and records the
+// result, until there is a reason to stop.
 type loop struct {
 	Memory
 	steps []graphrag.Step
-	// kind is the name of a turn in traces, steps and errors; stale is the number of turns
-	// without anything new that end the search, 0 none.
+	// kind is the name of a turn in traces, steps and errors; stale is the number of successive turns without
+	// anything new that end the search, 0 for no limit.
 	kind  string
 	stale int
-	// end is the reason why a move ends the search, "" if it does not, and do carries it out.
+	// end returns the reason why a move ends the search, "" if it does not; do executes the move.
 	end func(Move) string
 	do  func(context.Context, Move) (news bool, err error)
 }
 
-// run returns the reason for the end.
+// run runs the turns and returns the reason for the end.
 func (l *loop) run(ctx context.Context, next Next) (stop string, err error) {
 	for old := 0; l.Ahead > 0; l.Ahead-- {
 		m, err := trace.Do(ctx, l.kind, func(ctx context.Context) (Move, error) { return next(ctx, &l.Memory) })
@@ -249,15 +246,15 @@ func (l *loop) run(ctx context.Context, next Next) (stop string, err error) {
 	return stopSteps, nil
 }
 
-// stopped are the steps, with the reason for the end.
+// stopped returns the steps, and one more with the reason for the end.
 func (l *loop) stopped(stop string) []graphrag.Step {
 	return append(l.steps, graphrag.Step{Kind: "stop", Found: []string{stop}})
 }
 
-// moveReply is a move as a model writes it.
+// moveReply is a move in the form of a model's reply.
 type moveReply Move
 
-// Check implements what replies.Decode asks of replies. An empty list of calls without an answer gives up.
+// Check makes replies.Decode reject a reply without calls and answer. An empty list of calls gives up.
 func (r moveReply) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
@@ -265,9 +262,9 @@ func (r moveReply) Check() error {
 	return nil
 }
 
-// NextByModel has a model decide for [Search]: one JSON object a turn, or native calls of tools
-// where the model makes such ([llm.Request].Tools), in one conversation whose beginning stays
-// the same, so that a provider can keep it. A reply that cannot be used is asked for once more.
+// NextByModel lets a model decide for [Search], by one JSON object per turn, or by native calls of tools if the
+// model supports them ([llm.Request].Tools). All turns are one conversation with a constant prefix, which a
+// provider can cache. An unusable reply is asked for once more.
 func NextByModel(m llm.Model) (Next, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that searches is missing")
@@ -283,7 +280,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		}
 		move := Move(r)
 		move.Thought = clip(clean(r.Thought))
-		move.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { // the end may be written as a call
+		move.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { // the model may write the answer as a call
 			end := tidy(c).Tool == ToolAnswer
 			if end && move.Answer == "" {
 				move.Answer, move.IDs = c.Answer, c.IDs
@@ -296,7 +293,7 @@ func NextByModel(m llm.Model) (Next, error) {
 	}, nil
 }
 
-// request is the conversation so far.
+// request returns the conversation so far as a request.
 func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	has := func(tool string) bool { return slices.Contains(m.Tools, tool) }
 	tokens := m.Left
@@ -325,10 +322,10 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	return req, nil
 }
 
-// Text is the text of results for a model: the notes, and then their texts between marks.
+// Text returns results as text for a model: the notes, then the texts between marks.
 func (t *Tools) Text(results ...Result) string { return show(results, "") }
 
-// show is [Tools.Text] with something shorter in place of the texts, if there is any.
+// show is [Tools.Text] with condensed, if not "", in place of the texts.
 func show(results []Result, condensed string) string {
 	parts := make([]string, len(results))
 	var data []prompts.Data
@@ -342,7 +339,7 @@ func show(results []Result, condensed string) string {
 	return strings.TrimSpace(strings.Join(parts, "\n") + "\n\n" + prompts.Fenced(data...))
 }
 
-// definitions describe tools to models that call them natively.
+// definitions returns the definitions of tools for models with native calls.
 func definitions(names []string) (out []llm.Tool) {
 	properties := map[string]string{
 		ToolSearch: `"query":{"type":"string"}`, ToolFind: `"pattern":{"type":"string"}`,
@@ -356,7 +353,7 @@ func definitions(names []string) (out []llm.Tool) {
 	return out
 }
 
-// Describe says in a sentence or two what a tool does and takes, "" of other names.
+// Describe returns a description of a tool and its arguments, "" for an unknown name.
 func (t *Tools) Describe(tool string) string { return describe(tool) }
 
 func describe(tool string) string {
@@ -368,8 +365,8 @@ func describe(tool string) string {
 	}[tool]
 }
 
-// condense has a model keep of the results of a turn what helps to answer the question, with the
-// numbers of the passages. After an unusable reply or a refusal the results are shown as they are.
+// condense has a model extract from the results of a turn what helps to answer the question, with the numbers
+// of the passages. After an unusable reply or a refusal the results stay as they are.
 func (m *Memory) condense(ctx context.Context, model llm.Model, results []Result) (string, error) {
 	data := []prompts.Data{{Label: "question", Text: prompts.Printable(m.Question.Text)}}
 	for _, r := range results {

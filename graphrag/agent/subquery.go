@@ -11,29 +11,29 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The kinds of answers of a [SubQuery] in Youtu-GraphRAG, and none in particular.
+// Kinds of the answer to a [SubQuery] in Youtu-GraphRAG.
 const (
 	Auto      = ""
 	Node      = "node"      // an entity and its attributes
-	Fact      = "triple"    // a relation between two
-	Community = "community" // what many have in common
+	Fact      = "triple"    // a relation between two entities
+	Community = "community" // what many entities have in common
 )
 
 // SubQuery is a part of a question that is searched for separately.
 type SubQuery struct {
 	ID, Text string
-	// Target and Types are hints at the answer: its kind, and names of the schema.
+	// Target and Types are hints about the answer: its kind, and names of entity types of the schema.
 	Target string
 	Types  []string
-	// DependsOn are the IDs of the sub-queries whose results it needs.
+	// DependsOn lists the IDs of the sub-queries whose results this one needs.
 	DependsOn []string
 }
 
 // maxSubQuery is the longest text of a sub-query, in bytes.
 const maxSubQuery = 1000
 
-// repairPlan repairs the proposed sub-queries of a question as [Decomposed] says. The second result describes
-// the changes.
+// repairPlan repairs the proposed sub-queries of a question, as [Decomposed] documents. The second result
+// describes the changes.
 func repairPlan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
 	if most <= 0 {
 		most = DefaultSubQueries
@@ -58,15 +58,15 @@ func repairPlan(question string, proposed []SubQuery, schema *extract.Schema, mo
 
 type plan struct {
 	kept  []SubQuery
-	names map[string]string // by given ID: the ID of the first sub-query that has it
-	said  map[string]string // folded texts and the IDs of their sub-queries
+	names map[string]string // proposed ID → ID of the first sub-query with it
+	said  map[string]string // folded text → ID of its sub-query
 	taken map[string]bool
 	notes []string
 }
 
 func (p *plan) note(format string, a ...any) { p.notes = append(p.notes, fmt.Sprintf(format, a...)) }
 
-// add keeps a sub-query unless it is empty, a repetition, or one too many.
+// add keeps a sub-query unless it is empty, repeated, or beyond the limit most.
 func (p *plan) add(s SubQuery, most int) {
 	given := strings.TrimSpace(s.ID)
 	s.Text = clip(strings.Join(strings.Fields(s.Text), " "))
@@ -124,7 +124,7 @@ func (p *plan) types(s *SubQuery, schema *extract.Schema) {
 	s.Types = known
 }
 
-// needs removes invalid dependencies.
+// needs removes invalid dependencies of a sub-query.
 func (p *plan) needs(s *SubQuery) {
 	var known []string
 	for _, d := range s.DependsOn {
@@ -141,8 +141,8 @@ func (p *plan) needs(s *SubQuery) {
 	s.DependsOn = known
 }
 
-// untangle removes circular dependencies: if all remaining sub-queries wait for each other,
-// the dependencies of the first one are removed.
+// untangle removes circular dependencies: if all remaining sub-queries wait for each other, it removes the
+// dependencies of the first one.
 func (p *plan) untangle() {
 	done := make(map[string]bool)
 	for left := len(p.kept); left > 0; {

@@ -26,13 +26,13 @@ import (
 
 // The tools of an agent that searches.
 const (
-	ToolSearch = "search" // passages like a query
-	ToolRead   = "read"   // a passage of a page and its neighbours
-	ToolFind   = "find"   // lines of pages that match a pattern
-	ToolAnswer = "answer" // the end, with the numbers of its sources
+	ToolSearch = "search" // finds passages similar to a query
+	ToolRead   = "read"   // reads a passage of a page and its neighbours
+	ToolFind   = "find"   // finds lines of pages that match a pattern
+	ToolAnswer = "answer" // ends the search with an answer and its sources
 )
 
-// Call is one use of a tool, as a model writes it.
+// Call is a call of a tool, in the form that a model writes.
 type Call struct {
 	Tool string `json:"tool" llm:"enum=search|read|find|answer"`
 	// Search takes Query; read takes Source, the name of a page, and From, the number of a passage; find takes Pattern.
@@ -45,7 +45,7 @@ type Call struct {
 	IDs    []int  `json:"ids,omitempty"`
 }
 
-// about is the subject of the call.
+// about returns the subject of the call.
 func (c Call) about() string {
 	switch c.Tool {
 	case ToolSearch:
@@ -56,73 +56,73 @@ func (c Call) about() string {
 	return c.Pattern
 }
 
-// Result is the result of a call. Pages are hostile: their text is in Data alone, to be put between marks.
+// Result is the result of a call. The text of pages is untrusted: it is only in Data, between marks.
 type Result struct {
 	Call
-	// Data are the texts: passages with their numbers as labels, lines with theirs before them.
+	// Data contains the texts: passages labelled with their numbers, lines with their numbers in front.
 	Data []prompts.Data
-	// Note says what else there is to know: that the query is an old one, how many lines there
-	// are beside the lines shown, why there is nothing.
+	// Note contains all other information: that the query was asked before, how many lines are not shown, why
+	// there is no result.
 	Note string
-	// Numbers are the numbers of the passages and lines, Tokens the length of the new text.
+	// Numbers are the numbers of the passages and lines, Tokens is the length of the new text.
 	Numbers []int
 	Tokens  int
 
 	found  graphrag.Found
-	failed bool // it could not be carried out
+	failed bool // the call could not be executed
 }
 
-// Tools carry out the calls of an agent over one question. What they return is numbered: the
-// same text has the same number whenever it comes. They are safe for concurrent use.
+// Tools executes the calls of an agent for one question. It numbers what it returns, and the same text always
+// has the same number. It is safe for concurrent use.
 type Tools struct {
 	o        ToolOptions
 	question graphrag.Question
-	perCall  int // tokens that may be read with a call
+	perCall  int // most tokens that one call may return
 
 	mu     sync.Mutex
-	hits   []graphrag.Hit   // by number - 1
-	number map[string]int   // by chunk
-	asked  map[string][]int // the numbers of what a call brought
-	ranked []graphrag.Found // of the searches
+	hits   []graphrag.Hit   // hit number n is hits[n-1]
+	number map[string]int   // chunk ID → number
+	asked  map[string][]int // key of a call → numbers in its result
+	ranked []graphrag.Found // results of the searches
 	left   int              // tokens that may still be read
-	ahead  int              // turns that are left, with this one; 0 is not known
+	ahead  int              // turns left, including this one; 0 means unknown
 }
 
-// ToolOptions say what tools work over.
+// ToolOptions are the sources and limits of [Tools].
 type ToolOptions struct {
-	// Retriever finds passages for search; nil is no such tool.
+	// Retriever finds passages for the tool search; nil means that there is no such tool.
 	Retriever graphrag.Retriever
-	// Pages are the pages of read and find; nil is no such tools.
+	// Pages are the pages for the tools read and find; nil means that there are no such tools.
 	Pages *find.Pages
-	// Count counts tokens.
+	// Count returns the number of tokens of a text.
 	Count func(string) int
-	// Tokens bounds the reading in all, and a quarter of it with one call, or the rest by the
-	// turns that are left; 0 means [DefaultRead].
+	// Tokens is the most tokens read in all. A call reads at most a quarter of them, or an equal share of the
+	// rest for each turn left; 0 means [DefaultRead].
 	Tokens int
 }
 
-// usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
+// usualPassage is the default length of a chunk in tokens. A call may return that much if the budget allows it.
 const usualPassage = 1200
 
-// mostLines is the number of lines that find shows.
+// mostLines is the most lines that find returns.
 const mostLines = 20
 
-// NewTools returns the tools for a question, whose form, K, condition and budget of tokens searches have, too.
+// NewTools returns the tools for a question. Searches use the question's form, K, condition and token budget.
 func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
 	if o.Retriever == nil && o.Pages == nil {
 		return nil, errors.New("agent: tools need a retriever or pages")
 	}
 	if o.Count == nil {
-		return nil, errors.New("agent: the counter of tokens is missing")
+		return nil, errors.New("agent: Count is missing: want a function that counts tokens")
 	}
 	if o.Tokens < 0 {
-		return nil, fmt.Errorf("agent: %d tokens, want 0 or more", o.Tokens)
+		return nil, fmt.Errorf("agent: Tokens is %d, want 0 or more", o.Tokens)
 	}
 	tokens := cmp.Or(max(q.Tokens, 0), o.Tokens, DefaultRead)
 	return &Tools{o: o, question: q, number: make(map[string]int), asked: make(map[string][]int), left: tokens, perCall: max(tokens/4, 1)}, nil
 }
 
-// Names are the tools there are.
+// Names returns the names of the available tools.
 func (t *Tools) Names() (names []string) {
 	if t.o.Retriever != nil {
 		names = append(names, ToolSearch)
@@ -140,8 +140,8 @@ func (t *Tools) Left() int {
 	return t.left
 }
 
-// Do carries out calls side by side and returns their results in order. Errors come from
-// the retriever and of ctx; problems of a call are in the note of its result.
+// Do executes calls concurrently and returns their results in order. Its errors are errors of the retriever and
+// of ctx; the note of a result describes an invalid call.
 func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,13 +178,13 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	return out, nil
 }
 
-// tidy cleans what a model wrote, and bounds it.
+// tidy cleans and shortens the arguments that a model wrote.
 func tidy(c Call) Call {
 	c.Tool, c.Query, c.Source, c.Pattern = fold(c.Tool), clip(oneLine(c.Query)), clip(clean(c.Source)), clean(c.Pattern)
 	return c
 }
 
-// key is equal for calls with the same subject.
+// key returns a key that is equal for calls with the same subject.
 func (c Call) key() string {
 	if c.Tool == ToolSearch {
 		return c.Tool + " " + fold(c.Query)
@@ -192,7 +192,7 @@ func (c Call) key() string {
 	return c.Tool + " " + c.about()
 }
 
-// look finds what a call asks for.
+// look executes a call: it sets the passages and the note of its result.
 func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 	fail := func(format string, a ...any) error {
 		r.Note, r.failed = fmt.Sprintf(format, a...), true
@@ -218,7 +218,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		}
 		r.found = found
 		r.found.Evidence = found.Read(q)
-		if q.K > 0 { // a tool brings the number that was asked for, even if more would fit
+		if q.K > 0 { // at most K passages, even if more would fit
 			r.found.Evidence = r.found.Evidence[:min(q.K, len(r.found.Evidence))]
 		}
 	case r.Tool == ToolRead:
@@ -247,11 +247,11 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 	return nil
 }
 
-// take numbers what a call found, as far as the limit goes, and says what of it was seen
-// before, or left out. What overlaps a passage that was shown is shown without that part.
+// take numbers what a call found, up to limit tokens, and notes what was shown before or left out. A passage
+// that overlaps one shown before is shown without the overlap.
 func (t *Tools) take(r *Result, limit int) {
 	var news []graphrag.Hit
-	seen := 0 // shown before
+	seen := 0 // number of hits that were shown before
 	for _, h := range r.found.Evidence {
 		n := t.number[h.Chunk.ID]
 		for i := 0; n == 0 && i < len(t.hits); i++ {
@@ -271,10 +271,10 @@ func (t *Tools) take(r *Result, limit int) {
 	}
 	found := len(r.found.Evidence) + len(r.found.Derived)
 	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, limit, t.o.Count)
-	var lines []string // of pages, or facts
+	var lines []string // lines of pages, or facts
 	fresh := 0
 	for _, h := range news {
-		if h.Chunk.Text == "" { // nothing of it fits
+		if h.Chunk.Text == "" { // does not fit at all
 			continue
 		}
 		t.hits = append(t.hits, h)
@@ -319,12 +319,12 @@ func (t *Tools) take(r *Result, limit int) {
 	}
 }
 
-// within reports whether a passage of the same page contains a text.
+// within reports whether a passage of the same page contains the text of c.
 func within(c, passage graphrag.Chunk) bool {
 	return c.Doc == passage.Doc && (strings.Contains(passage.Text, strings.TrimSpace(c.Text)) || exact(passage) && c.Start < c.End && passage.Start <= c.Start && c.End <= passage.End)
 }
 
-// without returns a chunk without its beginning or end that a passage of the same page has.
+// without returns a chunk without the beginning or end that it shares with a passage of the same page.
 func without(c graphrag.Chunk, shown graphrag.Hit) graphrag.Chunk {
 	passage := shown.Chunk
 	switch {
@@ -337,10 +337,10 @@ func without(c graphrag.Chunk, shown graphrag.Hit) graphrag.Chunk {
 	return c
 }
 
-// exact reports whether a chunk is a part of its page, byte for byte.
+// exact reports whether the text of a chunk is an unchanged part of its page.
 func exact(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }
 
-// numbered lists the numbers of passages.
+// numbered returns a list of numbers as text.
 func numbered(numbers []int) string {
 	if len(numbers) == 0 {
 		return "nothing"
@@ -348,7 +348,7 @@ func numbered(numbers []int) string {
 	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ")
 }
 
-// Cited are the hits of the numbers that were read, each once; unread are the other numbers.
+// Cited returns the hits with the given numbers, each once; unread are the numbers of no hit.
 func (t *Tools) Cited(numbers []int) (hits []graphrag.Hit, unread []int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -365,8 +365,8 @@ func (t *Tools) Cited(numbers []int) (hits []graphrag.Hit, unread []int) {
 	return hits, unread
 }
 
-// all has everything that was read: ranked, the cited hits first and then what searches found beside; as
-// evidence the cited hits, or without any all that was read.
+// all returns everything that was read. Ranked begins with the cited hits, then come the other hits; Evidence
+// is the cited hits, or all hits if none is cited.
 func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -375,7 +375,7 @@ func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 		out.Evidence = append(out.Evidence, t.hits...)
 	}
 	all := slices.Clone(out.Evidence)
-	out.Evidence = slices.DeleteFunc(out.Evidence, func(h graphrag.Hit) bool { // a longer passage contains it
+	out.Evidence = slices.DeleteFunc(out.Evidence, func(h graphrag.Hit) bool { // drop a text that a longer passage contains
 		return slices.ContainsFunc(all, func(x graphrag.Hit) bool {
 			return len(x.Chunk.Text) > len(h.Chunk.Text) && within(h.Chunk, x.Chunk)
 		})
@@ -396,7 +396,7 @@ func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	return out
 }
 
-// toolCaller is a model whose calls of tools are read in all usual forms.
+// toolCaller is a model whose replies are converted by uniform.
 type toolCaller struct{ llm.Model }
 
 func (c toolCaller) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -405,8 +405,8 @@ func (c toolCaller) Generate(ctx context.Context, req llm.Request) (llm.Reply, e
 	return reply, err
 }
 
-// uniform returns a reply with its calls in the form of the prompt: calls at the top level,
-// several objects, and the usual keys of other programs are read. Other replies stay as they are.
+// uniform converts the calls in a reply to the form of the prompt. It accepts calls at the top level, several
+// objects, and the usual keys of other programs. Other replies stay unchanged.
 func uniform(reply string) string {
 	rest, _, _ := llm.SplitThinking(reply)
 	var move map[string]any
@@ -434,7 +434,7 @@ func uniform(reply string) string {
 			move = object
 		}
 	}
-	if move == nil && calls == nil && reader.IsRefusal("", rest) { // it gives up in plain words
+	if move == nil && calls == nil && reader.IsRefusal("", rest) { // a refusal in plain words
 		move, calls = map[string]any{"answer": strings.TrimSpace(rest)}, []any{}
 	}
 	if calls == nil {
@@ -451,14 +451,14 @@ func uniform(reply string) string {
 	return string(out)
 }
 
-// The usual keys of a call and of its arguments.
+// Keys that other programs use for a call and its arguments.
 var (
 	toolKeys     = []string{"tool", "tool_name", "name", "function", "function_call", "action"}
 	argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "action_input", "tool_input"}
 	mainKeys     = map[string]string{ToolSearch: "query", ToolRead: "source", ToolFind: "pattern", ToolAnswer: "answer"}
 )
 
-// called returns a call in the form of [Call], nil of a value that is none.
+// called returns a call in the form of [Call], nil if the value is no call.
 func called(v any) map[string]any {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -489,7 +489,7 @@ func called(v any) map[string]any {
 	return nil
 }
 
-// arguments reads the arguments of a call: an object, its JSON as a text, or the main argument.
+// arguments returns the arguments of a call: an object, its JSON as a string, or the main argument alone.
 func arguments(v any, main string) (out map[string]any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -12,42 +12,43 @@ import (
 )
 
 // Collection is several indexes that are searched as one: its scores, to the bit, and its order equal the
-// result of the index that [Merge] makes of them. The numbers of documents and words and the average length
-// count all documents, including the ones that a search leaves out, but not the ones beyond a
+// results of the index that [Merge] makes of them. The numbers of documents and words and the average length
+// count all documents, including documents that keep excludes from a search, but not documents outside of a
 // [Collection.Limit]. It is immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
 	parts     []member
-	windows   []int32   // of each window, its part
-	numbers   int       // of all documents
-	documents int       // those within the limit
-	average   float64   // of their lengths
-	few       bool      // so few that they are looked up
-	among     bool      // the limit changes no score
-	searchers sync.Pool // of *searcher
+	windows   []int32   // by window: the part that contains it
+	numbers   int       // number of documents in all indexes
+	documents int       // number of documents that count in scores
+	average   float64   // average length of these documents in terms
+	few       bool      // so few documents are within the limit that each is looked up
+	among     bool      // the limit does not change scores
+	searchers sync.Pool // pool of *searcher
 }
 
 // member is an index in a collection.
 type member struct {
 	ix     *inverted
 	number int
-	first  int32   // number of its first document in the whole
-	window int     // number of its first window there
-	shrink float32 // no norm is less than this times that for its own average
-	// norms contains the norms of each window for the average length of the collection, computed when the
-	// window is first searched; nil if the average of the member is the same.
+	first  int32   // number of its first document in the collection
+	window int     // number of its first window in the collection
+	shrink float32 // at most the ratio of any norm to that document's norm in its own index
+	// norms holds the norms of each window for the average length of the collection, computed when the window
+	// is first searched. It is nil if the index has the same average.
 	norms []atomic.Pointer[windowNorms]
 	limit
 }
 
 type windowNorms [windowSize]float32
 
-// most bounds the saturations for the average of the whole, given the bound s of those for the part's own.
+// most returns the upper bound of a saturation with the average length of the collection, for the bound s with
+// the average length of the member.
 //
-// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member, and n' for c, the average
-// of the collection. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a
-// saturation tf/(tf+n'), which falls with the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t =
-// tf/(tf+n), which grows with t, and t ≤ s.
+// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member, and n' for c, the average of
+// the collection. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a saturation
+// tf/(tf+n'), which falls with the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows
+// with t, and t ≤ s.
 func (p member) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
@@ -55,8 +56,8 @@ func (p member) most(s float32) float32 {
 	return s / (s + p.shrink*(1-s))
 }
 
-// NewCollection puts indexes of the same options together, which stay as they are. There may be none, and
-// empty ones. Its norms take four bytes for each document, and none if there is a single index.
+// NewCollection returns a collection of indexes that have the same options. There may be none, and empty ones.
+// The norms take four bytes per document, or none if there is one index.
 func NewCollection(parts ...*Index) (*Collection, error) {
 	if err := alike(parts); err != nil {
 		return nil, fmt.Errorf("bm25: collection: %w", err)
@@ -80,7 +81,7 @@ func collect(indexes []*Index) *Collection {
 	return c
 }
 
-// weigh sets the number of documents and their average length.
+// weigh sets the number and the average length of the documents, and what depends on them.
 func (c *Collection) weigh(documents int, total float64) {
 	if c.documents = documents; documents > 0 {
 		c.average = total / float64(documents)
@@ -105,7 +106,7 @@ func (c *Collection) normsOf(p *member, window int) *windowNorms {
 	}
 	at := &p.norms[window]
 	n := at.Load()
-	if n == nil { // concurrent calls compute equal norms
+	if n == nil { // concurrent calls may all compute them, with equal results
 		n = new(windowNorms)
 		p.ix.windowNorms(n[:], window, c.average)
 		at.Store(n)
@@ -113,17 +114,17 @@ func (c *Collection) normsOf(p *member, window int) *windowNorms {
 	return n
 }
 
-// Found is a document that was found.
+// Found is a document in the result of a search.
 type Found struct {
-	Part  int   // position of its index
-	Doc   int32 // its number there
+	Part  int   // position of its index in the collection
+	Doc   int32 // number of the document in that index
 	Score float64
 }
 
-// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil wants all. Keep
-// must say the same of a document each time it is asked, and is asked of those alone whose score may be
-// among the k best. Documents of equal score are in the order of their indexes. All that score as the last
-// of the k are found, so there may be more: a caller with another order for them needs no second search.
+// Search searches all indexes as [Index.Search] searches one, among the documents for which keep returns true;
+// nil means all. keep must return the same result for a document each time, and is called only for documents
+// whose score may be among the k best. Documents of equal score are in the order of their indexes. All
+// documents that tie with the k-th are returned, so that a caller can reorder ties without a second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]
 	if c.documents == 0 {
@@ -136,12 +137,12 @@ func (c *Collection) Search(query string, k int, keep func(part int, doc int32) 
 		p := &c.parts[sort.Search(len(c.parts), func(i int) bool { return c.parts[i].first > f.ID })-1]
 		dst = append(dst, Found{p.number, f.ID - p.first, f.Score})
 	}
-	s.done() // unless keep panics
+	s.done() // not deferred: after a panic in keep the searcher is discarded
 	return dst
 }
 
-// Scores writes the scores of some documents of an index over dst: 0 for those without a term of the query,
-// and for the others, to the bit, what [Collection.Search] has. The documents must ascend.
+// Scores writes the scores of the given documents of one index to dst: 0 without a term of the query, else
+// exactly the score that [Collection.Search] returns. The documents must ascend.
 func (c *Collection) Scores(query string, part int, docs []int32, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
 	s := c.ask(query)
@@ -154,7 +155,7 @@ func (c *Collection) Scores(query string, part int, docs []int32, dst []float64)
 	return dst
 }
 
-// Whole is [Index.Whole] of all indexes as one.
+// Whole is [Index.Whole] for all indexes as one.
 func (c *Collection) Whole(query string) float64 {
 	if c.documents == 0 {
 		return 0
@@ -183,5 +184,5 @@ func idf(documents int, df uint32) float64 {
 	return math.Log1p((float64(documents) - float64(df) + 0.5) / (float64(df) + 0.5))
 }
 
-// weight returns the factor of a saturation for one occurrence in the query.
+// weight returns the factor of the saturation of a term that occurs once in the query and in df documents.
 func (o *Options) weight(documents int, df uint32) float64 { return idf(documents, df) * (o.K1 + 1) }

@@ -13,8 +13,8 @@
 // [Build] makes an [Index], on all processors and with the same result on any number of them.
 // [Index.Search] returns the k best documents: always the true ones, with scores within 1e-4 of the formula
 // for queries of the length of questions (sums are float32, the relative error is below 1e-6 per term),
-// although most of the postings are never read; [Index.SearchWith] does so among the documents of a
-// condition. A corpus that does not fit into memory is built in parts, which [Merge] writes as one into a
+// although most of the postings are never read; [Collection.Search] does so among the documents that a
+// function selects. A corpus that does not fit into memory is built in parts, which [Merge] writes as one into a
 // folder, and [MergeOrdered] in a given order and without deleted documents; [Open] maps it, so that only
 // what is read takes memory. A [Collection] searches several indexes as one, as a store does whose texts
 // change: new texts are an index of their own, a condition hides deleted ones, and now and then some

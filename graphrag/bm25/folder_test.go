@@ -190,14 +190,14 @@ func TestMergeOrdered(t *testing.T) {
 func TestMergeOrderedChecksNumbers(t *testing.T) {
 	a, b := built(t, []string{"x", "y", "z"}, bm25.Plain()), built(t, []string{"u", "v"}, bm25.Plain())
 	for want, c := range map[string]struct{ a, b []int32 }{
-		"index 2 has 2 documents and 1 numbers": {[]int32{0, 1, 2}, []int32{3}},
-		"index 1: document 2 has the number 1":  {[]int32{0, 2, 1}, []int32{3, 4}},
-		"index 1: document 1 has the number 0":  {[]int32{0, 0, -1}, []int32{1, 2}},
-		"index 2: document 0 has the number -2": {[]int32{0, 1, 2}, []int32{-2, 3}},
-		"index 2: document 1 has the number 2":  {[]int32{0, 1, 2}, []int32{-1, 2}},
-		"the number 5 of 5 documents":           {[]int32{0, 1, 5}, []int32{2, 3}},
-		"the number 4 of 4 documents":           {[]int32{0, 1, -1}, []int32{2, 4}},
-		"index 2: document 0 has the number 1,": {[]int32{0, 1, 3}, []int32{1, 4}},
+		"index 2 has 2 documents and 1 numbers":            {[]int32{0, 1, 2}, []int32{3}},
+		"index 1: document 2 has the number 1":             {[]int32{0, 2, 1}, []int32{3, 4}},
+		"index 1: document 1 has the number 0":             {[]int32{0, 0, -1}, []int32{1, 2}},
+		"index 2: document 0 has the number -2":            {[]int32{0, 1, 2}, []int32{-2, 3}},
+		"index 2: document 1 has the number 2":             {[]int32{0, 1, 2}, []int32{-1, 2}},
+		"the number 5, but the numbers of the 5 documents": {[]int32{0, 1, 5}, []int32{2, 3}},
+		"the number 4, but the numbers of the 4 documents": {[]int32{0, 1, -1}, []int32{2, 4}},
+		"index 2: document 0 has the number 1,":            {[]int32{0, 1, 3}, []int32{1, 4}},
 	} {
 		dir := filepath.Join(t.TempDir(), "x")
 		check.Fails(t, bm25.MergeOrdered(t.Context(), dir, bm25.Part{Index: a, Numbers: c.a}, bm25.Part{Index: b, Numbers: c.b}), want, "%v", c)

@@ -17,11 +17,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Index is a BM25 index, in memory or in a folder that is mapped there. It is
-// immutable and safe for concurrent use.
+// Index is a BM25 index, in memory or in a folder whose files are mapped into memory. It is immutable and safe
+// for concurrent use.
 type Index struct {
 	inverted
-	alone *Collection // of this index
+	alone *Collection // a collection of this index only
 }
 
 func newIndex(o Options, terms *text.Vocabulary, lengths []uint32) *Index {
@@ -36,7 +36,7 @@ func (ix *Index) Len() int { return len(ix.lengths) }
 // Analyzer returns the analyzer of the texts.
 func (ix *Index) Analyzer() text.Analyzer { return ix.options.Analyzer }
 
-// alike returns an error if indexes cannot be combined.
+// alike returns an error if the options of two indexes differ or the indexes have too many documents together.
 func alike(parts []*Index) error {
 	settings := func(ix *Index) string {
 		o := ix.options
@@ -62,41 +62,40 @@ const (
 	DefaultB  = 0.75
 )
 
-// Zero sets K1 or B to 0, because the value 0 means the default. No score differs
-// in any digit from the score with a true 0.
+// Zero is the value of K1 or B that means 0, because 0 itself means the default. No score differs in any digit
+// from the score with a true 0.
 const Zero = 1e-30
 
-// Options of an index. The zero value is k1 1.2 and b 0.75 over English stems
-// without stop words, titles not counted.
+// Options of an index. The zero value means k1 1.2 and b 0.75, English stems without stop words, and no titles.
 type Options struct {
-	// K1 is the saturation of term frequencies: the larger, the more repetitions count; 0 means
+	// K1 is the saturation of term frequencies: the larger it is, the more repetitions count; 0 means
 	// [DefaultK1].
 	K1 float64
-	// B is the normalisation by length, up to 1; 0 means [DefaultB].
+	// B is the normalization by length, at most 1; 0 means [DefaultB].
 	B float64
-	// Analyzer makes the terms of texts, titles and queries; nil means [text.Default].
+	// Analyzer cuts texts, titles and queries into terms; nil means [text.Default].
 	Analyzer text.Analyzer
-	// TitleWeight counts a title as if its words stood that many times more in the text of each chunk, for
-	// the term frequencies as for the length. 0 leaves titles out.
+	// TitleWeight counts a title as if its words occurred that many times more in the text of each chunk, in
+	// term frequencies and in lengths. 0 means that titles do not count.
 	TitleWeight int
 }
 
-// Plain returns the options of the plain definition that baselines are
-// compared on: k1 1.2, b 0.75, [text.Plain] words, no title.
+// Plain returns the options of the plain definition, for comparison with baselines: k1 1.2, b 0.75,
+// [text.Plain] words, no title.
 func Plain() Options {
 	return Options{K1: DefaultK1, B: DefaultB, Analyzer: text.Plain()}
 }
 
-// maxTitleWeight keeps term frequencies within their integers.
+// maxTitleWeight is the largest TitleWeight with which no term frequency overflows.
 const maxTitleWeight = 1000
 
-// Defaults returns the options with the defaults in place of zero values.
+// Defaults returns the options with defaults for zero values.
 func (o Options) Defaults() Options {
 	o.K1, o.B = cmp.Or(o.K1, DefaultK1), cmp.Or(o.B, DefaultB)
 	return o
 }
 
-// resolve fills in the defaults and reports everything that is wrong.
+// resolve returns the options with their defaults, and an error that lists all invalid ones.
 func (o Options) resolve() (Options, error) {
 	c := opt.Checks{Of: "bm25"}
 	opt.Min(&c, "K1", o.K1, 0)
@@ -115,19 +114,19 @@ const (
 	folderVersion = 1
 )
 
-// folderMeta is the metadata of a folder.
+// folderMeta is the metadata in the header of an index folder.
 type folderMeta struct {
 	K1          float64 `json:"k1"`
 	B           float64 `json:"b"`
 	TitleWeight int     `json:"title_weight"`
 	Analyzer    string  `json:"analyzer"`
-	// Large are the frequencies that do not fit their byte: term, document, frequency.
+	// Large lists the frequencies of 255 and more, as [term, document, frequency].
 	Large [][3]uint32 `json:"large"`
 }
 
-// Open opens an index that [Merge] wrote, in place: its arrays are mapped into memory and read as they are
-// needed. The analyzer must be the one that the index was built with; nil means [text.Default]. A folder
-// that is not an index, not whole or of another version gives an error that wraps [ErrFolder].
+// Open opens a folder that [Merge] wrote without reading all of it: its arrays are mapped into memory. The
+// analyzer must be the one that the index was built with; nil means [text.Default]. For a folder that is not an
+// index, incomplete or of another version, the error wraps [ErrFolder].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)
@@ -141,7 +140,7 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 	return ix, nil
 }
 
-// ErrFolder is wrapped by the errors of [Open] about damaged or foreign folders.
+// ErrFolder is wrapped by the errors of [Open] for folders that are damaged or not an index.
 var ErrFolder = flat.ErrFormat
 
 func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error) {
@@ -150,7 +149,7 @@ func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error)
 		return nil, err
 	}
 	if name := o.Analyzer.Name(); name != meta.Analyzer {
-		return nil, fmt.Errorf("its analyzer is %q, this one %q: open it with the other, or build it again", meta.Analyzer, name)
+		return nil, fmt.Errorf("it was built with the analyzer %q, not %q: open it with that analyzer, or build it again", meta.Analyzer, name)
 	}
 	var errs []error
 	lengths := view[uint32](folder, "lengths", &errs)
@@ -172,7 +171,7 @@ func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error)
 		return nil, err
 	}
 	err = ix.fits()
-	folder.Scattered() // after the arrays that are read whole
+	folder.Scattered() // from here on, pages are read in no order
 	return ix, err
 }
 
@@ -184,7 +183,7 @@ func view[T any](f *flat.Folder, name string, errs *[]error) []T {
 	return v
 }
 
-// fits checks that the lengths of the arrays agree.
+// fits returns an error unless the lengths of the arrays agree.
 func (ix *Index) fits() error {
 	columns := uint64(0)
 	for _, e := range ix.entries {
@@ -194,12 +193,12 @@ func (ix *Index) fits() error {
 	}
 	if len(ix.entries) != ix.terms.Len() || len(ix.blocks) == 0 || ix.blocks[len(ix.blocks)-1].start != uint64(len(ix.docs)) ||
 		len(ix.docs) != len(ix.tfs) || uint64(len(ix.columns)) != columns*uint64(len(ix.lengths)) || uint64(len(ix.maxima)) != columns*uint64(ix.windows()) {
-		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
+		return fmt.Errorf("%w: the lengths of its arrays disagree; build the index again", ErrFolder)
 	}
 	return nil
 }
 
-// Close releases an index in a folder. An index in memory needs no Close.
+// Close releases an index that [Open] returned. An index in memory needs no Close.
 func (ix *Index) Close() error {
 	if ix.folder == nil {
 		return nil
@@ -207,16 +206,16 @@ func (ix *Index) Close() error {
 	return ix.folder.Close()
 }
 
-// Each worker analyzes one batch of this many bytes of text. More batches would spread better over
-// busy processors, but every batch builds its own vocabulary.
+// The least and the most bytes of text in a batch; each worker gets about one batch. More batches would keep
+// processors busier, but every batch builds its own vocabulary.
 const (
 	leastBytes = 1 << 20
 	mostBytes  = 1 << 26
 )
 
-// Build indexes the texts of the chunks, and their titles where the options say so. Documents of the index
-// are positions in chunks; kg.Graph numbers passages by the IDs of chunks. Work is spread over GOMAXPROCS
-// goroutines; the index does not depend on their number. A cancelled build returns the context's error.
+// Build indexes the texts of the chunks, and their titles if TitleWeight is above 0. A document is numbered by
+// its index in chunks, whereas kg.Graph numbers passages by chunk ID. Build uses GOMAXPROCS goroutines; the
+// index does not depend on their number. A cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
 	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }
@@ -226,12 +225,12 @@ func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) 
 	return BuildList(ctx, text.Strings(texts), o)
 }
 
-// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at most twice.
+// BuildList is [BuildTexts] for texts that are generated on demand. Each text is read at most twice.
 func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
 	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBytes)
 }
 
-// build indexes n texts that at returns, in batches of about the given size at most.
+// build indexes n texts, which at returns, in batches of at most about most bytes.
 func build(ctx context.Context, n int, at func(i int) (title, text string), o Options, most int) (*Index, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -251,15 +250,14 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	return ix, nil
 }
 
-// batch is the analysis of a run of documents. Terms are numbered within the
-// batch, in the order of their first appearance.
+// batch is the analysis of consecutive documents. Terms are numbered within the batch, in order of occurrence.
 type batch struct {
-	first    uint32   // document
-	lengths  []uint32 // of the documents, in terms
+	first    uint32   // number of the first document
+	lengths  []uint32 // number of terms of each document
 	terms    *text.Vocabulary
-	postings []posting         // term by term
-	ends     []uint32          // ends[t] is where the postings of term t end
-	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
+	postings []posting         // grouped by term
+	ends     []uint32          // by term: index in postings after its last one
+	large    map[uint64]uint32 // frequencies of largeTF or more by key, whose documents count from first
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
@@ -280,12 +278,12 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 	return batches, err
 }
 
-// measured limits how many texts are sampled to estimate the sizes of batches: a text.List may
-// generate a text on every read.
+// measured is the most texts that are read to estimate the sizes of batches, because a text.List may generate a
+// text on every read.
 const measured = 1 << 8
 
-// cut returns where the batches of documents start, and n, and about how many bytes they have:
-// as many as if those between the measured ones were of their lengths.
+// cut returns the first document of each batch followed by n, and the estimated bytes per batch. It measures
+// every step-th text and assumes that the texts between are as long.
 func cut(n int, at func(int) (string, string), most int) (starts []int, share int) {
 	step := n/measured + 1
 	sizes := make([]int, 0, min(n, measured))
@@ -306,28 +304,28 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 	return append(starts, n), min(share, total)
 }
 
-// analysis is the state of analyzing a batch.
+// analysis is the state of building a batch.
 type analysis struct {
 	batch
 	titleWeight uint32
 	numbers     *text.Numbering
-	found       []uint64 // the postings, behind their terms in the higher half
+	found       []uint64 // postings with their term number in the upper 32 bits
 	ctx         context.Context
-	count       func(terms []int32) bool // countTerms, bound once
-	last        []uint64                 // document, from 1, of each term, behind words without one, and where it was found
-	seen        []found                  // in the document
-	distinct    int                      // how many these are
-	weight      uint32                   // what the word being read counts
+	count       func(terms []int32) bool // the method countTerms, stored once to avoid allocations
+	last        []uint64                 // by term + 1 (0 for none): last document + 1 in the upper 32 bits, index in seen in the lower
+	seen        []found                  // terms of the current document
+	distinct    int                      // number of terms in seen
+	weight      uint32                   // 1 for a word of the text, titleWeight for one of the title
 }
 
-// found is a term with its frequency in a document.
+// found is a term of the current document with its frequency.
 type found struct {
 	term int32
 	tf   uint32
 }
 
-// bytesOfPosting estimates the bytes of text per posting, to size buffers: 8 in short passages of
-// web pages, 14 in long ones.
+// bytesOfPosting is an estimate of the bytes of text per posting, for the size of buffers: 8 in short passages
+// of web pages, 14 in long ones.
 const bytesOfPosting = 8
 
 func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
@@ -338,7 +336,7 @@ func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis 
 	return a
 }
 
-// document adds one document.
+// document adds the next document to the batch.
 func (a *analysis) document(title, body string) {
 	a.weight = 1
 	a.numbers.Text(body, a.count)
@@ -361,16 +359,16 @@ func (a *analysis) document(title, body string) {
 	a.lengths, a.distinct = append(a.lengths, length), 0
 }
 
-// countTerms counts terms of the document. It stops when the context has ended, since a
+// countTerms counts terms of the current document. It returns false once the context is cancelled, since a
 // document may be large.
 func (a *analysis) countTerms(terms []int32) bool {
 	doc := uint64(len(a.lengths)) + 1
 	a.last = atLeast(a.last, a.terms.Len()+1)
 	a.seen = atLeast(a.seen, a.distinct+len(terms))
 	last, all, n, weight := a.last, a.seen, uint64(a.distinct), a.weight
-	for _, t := range terms { // branch-free: whether a term repeats is unpredictable
+	for _, t := range terms { // without branches, because whether a term repeats is unpredictable
 		was := last[t+1]
-		again := ((was>>32 ^ doc) - 1) >> 63 // 1 in the same document
+		again := ((was>>32 ^ doc) - 1) >> 63 // 1 if the term is in this document already
 		at := n ^ (n^was&math.MaxUint32)&-again
 		last[t+1] = doc<<32 | at
 		f := &all[at]
@@ -382,7 +380,7 @@ func (a *analysis) countTerms(terms []int32) bool {
 	return a.ctx.Err() == nil
 }
 
-// atLeast grows a list to at least the given length.
+// atLeast returns the list with a length of at least n.
 func atLeast[T any](list []T, n int) []T {
 	if n <= len(list) {
 		return list
@@ -391,7 +389,7 @@ func atLeast[T any](list []T, n int) []T {
 	return list[:cap(list)]
 }
 
-// done returns the batch, with the postings in the order of their terms.
+// done returns the batch, with its postings sorted by term.
 func (a *analysis) done() *batch {
 	b := a.batch
 	b.postings, b.ends = make([]posting, len(a.found)), make([]uint32, a.terms.Len())
@@ -411,13 +409,13 @@ func (a *analysis) done() *batch {
 	return &b
 }
 
-// posting is a document, numbered from the first of its batch, and the frequency of a term
-// in tfBits bits: largeTF marks a frequency that is stored separately.
+// posting is a document, counted from the first of its batch, and the frequency of a term in the lowest tfBits
+// bits; largeTF means that the frequency is stored separately.
 type posting uint32
 
 const (
 	tfBits    = 8
-	mostBatch = 1 << (32 - tfBits) // documents
+	mostBatch = 1 << (32 - tfBits) // most documents of a batch
 )
 
 func (p posting) doc() uint32 { return uint32(p) >> tfBits }

@@ -14,60 +14,60 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Documents are searched in windows: the sums of one window fit the first
-// cache, and a document within it is named by 16 bits.
+// Documents are searched in windows of windowSize documents: the sums of a window fit into the first-level
+// cache, and a document's number within it into 16 bits.
 const (
 	windowBits = 13
 	windowSize = 1 << windowBits
 )
 
-// denseShare decides how a term's frequencies are kept: as a column of one byte for every document when it
-// is in more than 1/denseShare of them, as a list of documents otherwise.
+// denseShare decides how the frequencies of a term are stored: if more than 1/denseShare of the documents
+// contain it, as a column with a byte for every document, otherwise as a list of documents.
 const denseShare = 6
 
-// inverted are the postings of an index.
+// inverted holds the postings of an index.
 type inverted struct {
 	options Options
 	terms   *text.Vocabulary
-	lengths []uint32 // of the documents, in terms
-	total   float64  // of lengths
+	lengths []uint32 // by document: its number of terms
+	total   float64  // sum of the lengths of all documents
 	average float64
 	norms   []float32
 
-	entries []entry   // of each term
-	blocks  []block   // of the listed terms, and a last one that ends the lists
-	docs    []uint16  // lists: document within its window
-	tfs     []uint8   // lists: term frequency there
-	columns []uint8   // columns: term frequency of each document
+	entries []entry   // one entry for each term
+	blocks  []block   // of all lists, and one more that marks the end of docs
+	docs    []uint16  // lists: document's number in its window
+	tfs     []uint8   // lists: term frequency in that document
+	columns []uint8   // columns: term frequency in each document
 	maxima  []float32 // columns: largest saturation in each window
 
-	large   map[uint64]uint32 // frequencies of largeTF and more, by key
+	large   map[uint64]uint32 // frequencies of largeTF and more by key
 	written written
-	folder  *flat.Folder // where the slices lie, if not in memory
+	folder  *flat.Folder // holds the mapped slices; nil if they are in memory
 }
 
-// written is the part of an index that has been written to a folder during a build.
+// written counts the elements that a merge has written to the folder already.
 type written struct {
 	docs            uint64
 	terms           int
 	blocks, columns uint32
 }
 
-// entry describes a term: a list of blocks, or a column when there are none.
+// entry describes a term: it has a list of blocks, or a column if blocks is 0.
 type entry struct {
 	df     uint32
-	first  uint32 // first block, or number of the column
+	first  uint32 // the list's first block, or the column's number
 	blocks uint32
 }
 
 // block is the part of a term's list that falls into one window.
 type block struct {
-	start  uint64 // in docs and tfs; it ends where the next block starts
+	start  uint64 // start in docs and tfs; the end is the next block's start
 	window uint32
-	max    float32 // largest saturation
+	max    float32 // largest saturation of the postings
 }
 
-// largeTF marks a frequency that does not fit its byte.
+// largeTF is the byte of a frequency that is stored in large, because it does not fit a byte.
 const largeTF = math.MaxUint8
 
 func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
@@ -82,18 +82,18 @@ func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
 	return ix
 }
 
-// normsFor are the parts of the denominators that depend on the lengths, for an average length, filled up
-// to whole windows. None is 0, so that a frequency of 0 saturates to 0.
+// normsFor returns the norms of all documents for an average length, padded to whole windows. None is 0, so
+// that a frequency of 0 has the saturation 0.
 func (ix *inverted) normsFor(average float64) []float32 {
 	norms := make([]float32, ix.windows()*windowSize)
 	_ = par.Each(context.Background(), ix.windows(), 0, func(w int) error {
 		ix.windowNorms(norms[w*windowSize:][:windowSize], w, average)
 		return nil
-	}) // which never fails
+	}) // the function returns no error
 	return norms
 }
 
-// windowNorms writes the norms of a window.
+// windowNorms writes the norms of the documents of a window.
 func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
 	lengths := ix.lengths[min(window*windowSize, len(ix.lengths)):]
 	for d := range norms {
@@ -104,7 +104,7 @@ func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
 	}
 }
 
-// norm returns the addend of a length in the denominator, for an average length.
+// norm returns what a document's length adds to the denominator of a saturation, for an average length.
 func (o *Options) norm(length uint32, average float64) float32 {
 	ratio := 1.0
 	if average > 0 {
@@ -113,16 +113,16 @@ func (o *Options) norm(length uint32, average float64) float32 {
 	return float32(max(o.K1*(1-o.B+o.B*ratio), Zero))
 }
 
-// windows returns the number of windows of the documents.
+// windows returns the number of windows.
 func (ix *inverted) windows() int { return (len(ix.lengths) + windowSize - 1) >> windowBits }
 
-// saturation is tf/(tf+norm), the part of the score that is below 1.
+// saturation returns tf/(tf+norm), the part of a score that is below 1.
 func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
 
-// dense reports whether a term that is in df of n documents has a column.
+// dense reports whether a term in df of n documents has a column.
 func dense(df, n int) bool { return df*denseShare > n }
 
-// addTerm adds the next term's postings; documents are ascending.
+// addTerm adds the postings of the next term, in ascending order of documents.
 func (ix *inverted) addTerm(docs, tfs []uint32) {
 	term := ix.written.terms + len(ix.entries)
 	e := entry{df: uint32(len(docs))}
@@ -167,7 +167,7 @@ func (ix *inverted) addColumn(term int, docs, tfs []uint32) (column uint32) {
 	return ix.written.columns + uint32(at)
 }
 
-// small returns a frequency as a byte, and stores it separately if it does not fit.
+// small returns the byte for a frequency, and stores in large what does not fit a byte.
 func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 	if tf < largeTF {
 		return uint8(tf)
@@ -178,7 +178,7 @@ func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 
 func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
 
-// exact returns the frequency that the byte of a term and document encodes.
+// exact returns the frequency for its byte, which may be largeTF.
 func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	if small == largeTF {
 		return ix.large[key(term, doc)]
@@ -186,7 +186,7 @@ func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	return uint32(small)
 }
 
-// sound reports whether the blocks of a term lie within the documents. Data from a folder is not trusted.
+// sound reports whether the blocks of a term are consistent with the arrays, since a file may be damaged.
 func (ix *inverted) sound(term int) bool {
 	e, n, windows := ix.entries[term], uint64(0), uint32(ix.windows())
 	if e.blocks == 0 {
@@ -205,7 +205,7 @@ func (ix *inverted) sound(term int) bool {
 	return n == uint64(e.df)
 }
 
-// find returns the number of a term, or -1 if it is missing or damaged.
+// find returns the number of a term, -1 if it is missing or damaged.
 func (ix *inverted) find(term []byte) int32 {
 	if t := ix.terms.Find(term); t >= 0 && ix.sound(t) {
 		return int32(t)
@@ -213,17 +213,17 @@ func (ix *inverted) find(term []byte) int32 {
 	return -1
 }
 
-// finish terminates the lists.
+// finish appends the block that marks the end of docs.
 func (ix *inverted) finish() {
 	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})
 }
 
-// span returns the range of a block in docs and tfs.
+// span returns the range in docs and tfs of a block.
 func (ix *inverted) span(b uint32) (start, end uint64) {
 	return ix.blocks[b].start, ix.blocks[b+1].start
 }
 
-// column returns a column's part in a window.
+// column returns the part of a column in a window.
 func (ix *inverted) column(column uint32, window int) []uint8 {
 	n := len(ix.lengths)
 	start := window * windowSize
@@ -236,7 +236,7 @@ func (ix *inverted) maximaOf(column uint32) []float32 {
 	return ix.maxima[int(column)*n : (int(column)+1)*n]
 }
 
-// frequencies writes how often a term is in documents, which ascend, over dst.
+// frequencies writes the frequency of a term in the given documents, which ascend, to dst.
 func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 	dst = append(dst[:0], make([]uint32, len(docs))...)
 	e, blockNumber := ix.entries[term], uint32(0)
@@ -263,7 +263,7 @@ func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 	return dst
 }
 
-// listed writes the frequencies in a block of a term.
+// listed writes the frequencies of a term in the given documents, which are in the window of a block, to dst.
 func (ix *inverted) listed(dst []uint32, docs []int32, blockNumber uint32, term int) {
 	start, end := ix.span(blockNumber)
 	list, tfs, at := ix.docs[start:end], ix.tfs[start:end], 0
@@ -278,15 +278,15 @@ func (ix *inverted) listed(dst []uint32, docs []int32, blockNumber uint32, term 
 	}
 }
 
-// blockIn returns the first block of a term in or after a window, numbered within the term.
-// The search starts at a block.
+// blockIn returns the first block of a term in window w or later, counted from the term's first block. The
+// search starts at the block from.
 func (ix *inverted) blockIn(e entry, from, w uint32) (blockNumber uint32, ok bool) {
 	list := ix.blocks[e.first+from : e.first+e.blocks]
 	i := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
 	return from + uint32(i), i < len(list) && list[i].window == w
 }
 
-// gallop16 returns the first position from i on in an ascending list that is not below x.
+// gallop16 returns the first index from i on whose element is at least x, in an ascending list.
 func gallop16(list []uint16, i int, x uint16) int {
 	step := 1
 	for i+step <= len(list) && list[i+step-1] < x {
@@ -304,8 +304,7 @@ func gallop16(list []uint16, i int, x uint16) int {
 	return i
 }
 
-// invert numbers the terms over all batches, in the order of their first appearance, and
-// joins their postings.
+// invert numbers the terms of all batches, in the order of first occurrence, and joins their postings.
 func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, error) {
 	lengths := make([]uint32, 0, n)
 	for _, b := range batches {
@@ -316,8 +315,8 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	return ix, ix.fill(ctx, series{batches, local})
 }
 
-// numberTerms numbers the terms of all batches: terms of the first batch keep their numbers. It
-// also returns the number of each term in each batch, or -1.
+// numberTerms numbers the terms of all batches: terms of the first batch keep their numbers. local[b][t] is the
+// number of term t in batch b, or -1.
 func numberTerms(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	terms = new(text.Vocabulary)
 	global := make([][]int32, len(batches))
@@ -342,10 +341,10 @@ func numberTerms(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	return terms, local
 }
 
-// series is a sequence of batches.
+// series joins the postings of all batches.
 type series struct {
 	batches []*batch
-	local   [][]int32 // the number of each term in each batch, or -1
+	local   [][]int32 // by batch and term: the term's number in the batch, or -1
 }
 
 // list returns the postings of a term in a batch.
@@ -368,7 +367,7 @@ func (s *series) df(term int) (df int) {
 	return df
 }
 
-// read appends the postings of a term.
+// read appends the postings of a term in all batches.
 func (s *series) read(term int, docs, tfs []uint32) (_, _ []uint32) {
 	for i, b := range s.batches {
 		list := s.list(i, term)
@@ -385,13 +384,12 @@ func (s *series) read(term int, docs, tfs []uint32) (_, _ []uint32) {
 	return docs, tfs
 }
 
-// fillAt is the number of postings that a worker takes at a time.
+// fillAt is the least number of postings in the range of terms that a worker takes.
 const fillAt = 1 << 18
 
-// fill adds the postings of all terms. Several workers fill ranges of terms, each at the
-// offset of its range.
+// fill adds the postings of all terms. Workers fill ranges of terms, each at its own offset in the arrays.
 func (ix *Index) fill(ctx context.Context, from series) error {
-	var starts []int // terms where ranges begin
+	var starts []int // first term of each range
 	postings := fillAt
 	for t := range ix.terms.Len() {
 		if postings >= fillAt {
@@ -409,7 +407,7 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 		for t := start; t < end; t++ {
 			s.add(&from, t, len(ix.lengths))
 		}
-		sizes[i] = s // at last: workers that write side by side wait for each other
+		sizes[i] = s // only once, because workers that write to one cache line delay each other
 	})
 	if err != nil {
 		return err
@@ -431,10 +429,10 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 	return err
 }
 
-// extent is the space that terms take in an index.
+// extent is the number of array elements that a range of terms needs.
 type extent struct{ docs, blocks, columns int }
 
-// add counts a term of an index of n documents.
+// add counts what one more term needs in an index of n documents.
 func (s *extent) add(from *series, term, n int) {
 	df := from.df(term)
 	if dense(df, n) {
@@ -454,7 +452,7 @@ func (s *extent) add(from *series, term, n int) {
 	}
 }
 
-// carve allocates ranges of terms of the given sizes and returns an index over each.
+// carve allocates the arrays, and gives each range of terms an index over its part of them.
 func (ix *Index) carve(parts []inverted, starts []int, sizes []extent) {
 	var all extent
 	for _, s := range sizes {
@@ -478,5 +476,5 @@ func (ix *Index) carve(parts []inverted, starts []int, sizes []extent) {
 	}
 }
 
-// room returns an empty list over a part of another list.
+// room returns an empty slice whose capacity is a part of a list.
 func room[T any](list []T, from, to int) []T { return list[from:from:to] }

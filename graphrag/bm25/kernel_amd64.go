@@ -4,8 +4,8 @@ package bm25
 
 import "golang.org/x/sys/cpu"
 
-// available are the kernels this processor can run, the fastest first. AVX-512 was no faster
-// than AVX2 for the questions of WildGraphBench.
+// available returns the kernels that this processor can run, the fastest first. AVX-512 was no faster than AVX2
+// on the questions of WildGraphBench.
 func available() []kernels {
 	if cpu.X86.HasAVX2 && cpu.X86.HasPOPCNT {
 		return []kernels{{impacts: impactsAVX2, collect: collectAVX2, refine: refineAVX2, everywhere: true}, portable()}
@@ -13,7 +13,7 @@ func available() []kernels {
 	return []kernels{portable()}
 }
 
-// setLanes are the numbers of the lanes of each set of eight, which a permutation puts first.
+// setLanes holds, for each set of eight lanes, the permutation that moves the lanes of the set to the front.
 var setLanes = func() (numbers [256][8]uint8) {
 	for set := range numbers {
 		n := 0

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Docs is a set of the documents of an index: document n is bit n%64 of word n/64.
+// Docs is a bit set of the documents of an index: document n is bit n%64 of word n/64.
 type Docs []uint64
 
-// AllDocs is the set of all of n documents.
+// AllDocs returns the set of the documents 0 to n-1.
 func AllDocs(n int) Docs {
 	d := make(Docs, (n+63)/64)
 	for i := range d {
@@ -32,7 +32,7 @@ func (d Docs) Add(doc int32) { d[doc>>6] |= 1 << (doc & 63) }
 // Remove takes a document out of the set.
 func (d Docs) Remove(doc int32) { d[doc>>6] &^= 1 << (doc & 63) }
 
-// Len is the number of documents in the set.
+// Len returns the number of documents in the set.
 func (d Docs) Len() (n int) {
 	for _, w := range d {
 		n += bits.OnesCount64(w)
@@ -40,7 +40,7 @@ func (d Docs) Len() (n int) {
 	return n
 }
 
-// All are the documents of the set, in order.
+// All yields the documents of the set in ascending order.
 func (d Docs) All() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i, w := range d {
@@ -53,20 +53,20 @@ func (d Docs) All() iter.Seq[int32] {
 	}
 }
 
-// limit is the part of an index that a collection is limited to.
+// limit is the set of a member's documents that a search may find.
 type limit struct {
-	set Docs // nil is all
-	// few are the documents of a small set, gone those outside of a large one.
+	set Docs // nil means all documents
+	// few lists the documents of a small set, gone the documents that a large set lacks.
 	few, gone []int32
 }
 
-// Below one document in lookShare, the documents of a set are looked up one by one: a lookup
-// costs about as much as 30 steps along a list.
+// lookShare is the share of documents below which the documents of a set are looked up one by one: a lookup
+// takes as long as about 30 postings of a list.
 const lookShare = 64
 
-// Limit is the collection of the documents in the sets alone, one for each index: its scores
-// equal, to the bit, those in an index without other documents. A nil set contains all documents
-// of an index. A limit of c is replaced. The sets must not be changed afterwards.
+// Limit returns a collection of the documents in the sets alone, one set for each index: its scores equal, to
+// the bit, the scores of an index without other documents. A nil set contains all documents of its index. The
+// new limit replaces the limit of c. The sets must not be changed afterwards.
 func (c *Collection) Limit(sets []Docs) *Collection {
 	out := c.Among(sets)
 	out.among = false
@@ -86,15 +86,15 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 				n, sum = n+1, sum+float64(p.ix.lengths[d])
 			}
 		}
-		documents, total = documents+n, total+sum // whole numbers: no order of adding changes the sum
+		documents, total = documents+n, total+sum // sums of whole numbers, which do not depend on the order
 	}
 	out.weigh(documents, total)
 	return out
 }
 
-// Among is the collection that finds the documents in the sets alone, one for each index, with the
-// scores that they have in c without a limit. A nil set contains all documents of an index. The
-// sets must not be changed afterwards.
+// Among returns a collection that finds only the documents in the sets, one set for each index, with the scores
+// that they have in c without a limit. A nil set contains all documents of its index. The sets must not be
+// changed afterwards.
 func (c *Collection) Among(sets []Docs) *Collection {
 	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
 	permitted := 0
@@ -133,7 +133,7 @@ func newLimit(set Docs, n int) limit {
 	return l
 }
 
-// within is the set as one that is not nil.
+// within returns the set of the documents within the limit, never nil.
 func (p *member) within() Docs {
 	if p.set != nil {
 		return p.set
@@ -141,7 +141,7 @@ func (p *member) within() Docs {
 	return AllDocs(len(p.ix.lengths))
 }
 
-// empty reports whether no document of a window may be found.
+// empty reports whether the limit excludes all documents of a window.
 func (p *member) empty(window int) bool {
 	if p.set == nil {
 		return false
@@ -150,7 +150,7 @@ func (p *member) empty(window int) bool {
 	return !slices.ContainsFunc(p.set[first:min(first+windowSize/64, len(p.set))], func(w uint64) bool { return w != 0 })
 }
 
-// within adds the limit to what a search wants.
+// within combines keep with the limit.
 func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, doc int32) bool {
 	if c.documents == c.numbers && !c.among {
 		return keep
@@ -161,7 +161,7 @@ func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, 
 	}
 }
 
-// df returns the number of documents that have a term, given its id in each part.
+// df returns the number of documents within the limit that contain a term, given its number in each part.
 func (s *searcher) df(ids []int32) (df uint32) {
 	for i, id := range ids {
 		if id < 0 {
@@ -181,7 +181,7 @@ func (s *searcher) df(ids []int32) (df uint32) {
 	return df
 }
 
-// count returns the number of the given documents that have a term.
+// count returns how many of the given documents contain a term.
 func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	s.counts = p.ix.frequencies(int(id), docs, s.counts)
 	for _, tf := range s.counts {
@@ -192,15 +192,15 @@ func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	return n
 }
 
-// countIn returns the number of documents of a set that have a term.
+// countIn returns how many documents of a set contain a term.
 func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 	e := ix.entries[term]
 	if e.blocks == 0 {
 		column := ix.columns[int(e.first)*len(ix.lengths):]
-		for w, word := range set { // a term of most documents: this loop is what a new word costs
+		for w, word := range set { // a frequent term: this loop takes most of the time for a new word
 			for ; word != 0; word &= word - 1 {
 				tf := uint32(column[w<<6+bits.TrailingZeros64(word)])
-				n += (tf + largeTF) >> 8 // 1 unless it is 0
+				n += (tf + largeTF) >> 8 // adds 1 if tf is not 0
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 		start, end := ix.span(b)
 		words := set[ix.blocks[b].window*(windowSize/64):]
 		for _, d := range ix.docs[start:end] {
-			if int(d>>6) < len(words) { // data from a folder is not trusted
+			if int(d>>6) < len(words) { // the file may be damaged
 				n += uint32(words[d>>6] >> (d & 63) & 1)
 			}
 		}
@@ -216,7 +216,7 @@ func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 	return n
 }
 
-// sumUp sets few to the scores of some documents of a part, which ascend.
+// sumUp sets few to the scores of the given documents of a part, in ascending order.
 func (s *searcher) sumUp(p *member, docs []int32) {
 	s.few = append(s.few[:0], make([]float32, len(docs))...)
 	for _, q := range s.query {
@@ -229,7 +229,7 @@ func (s *searcher) sumUp(p *member, docs []int32) {
 	}
 }
 
-// normOf is the norm of a document.
+// normOf returns the norm of a document.
 func (c *Collection) normOf(p *member, doc int32) float32 {
 	if p.norms == nil {
 		return p.ix.norms[doc]
@@ -237,7 +237,7 @@ func (c *Collection) normOf(p *member, doc int32) float32 {
 	return c.options.norm(p.ix.lengths[doc], c.average)
 }
 
-// lookUp scores each of a few documents.
+// lookUp searches by scoring each document within a small limit.
 func (s *searcher) lookUp() {
 	for i := range s.c.parts {
 		p := &s.c.parts[i]

@@ -12,10 +12,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
 
-// Merge writes the documents of all parts, in the order of the parts, as one index into a folder that
-// [Open] opens. It needs memory for a few numbers of each document and for the longest list of one term, so
-// a corpus that does not fit into memory is built in parts. The parts must have the same options. They are
-// not closed. A merge that fails leaves a folder without an index.
+// Merge writes the documents of all parts, in the order of the parts, as one index into a folder, which [Open]
+// reads. It needs memory for a few numbers per document and for the postings of one term, so a corpus that does
+// not fit into memory can be built in parts. The parts must have the same options; they stay open. A failed
+// merge leaves a folder without an index.
 func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	numbered := make([]Part, len(parts))
 	first := 0
@@ -30,17 +30,16 @@ func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	return MergeOrdered(ctx, dir, numbered...)
 }
 
-// Part is an index whose documents become some of another.
+// Part is an index to be merged, with the new numbers of its documents.
 type Part struct {
 	Index *Index
-	// Numbers are the numbers that the documents of the index have in the other,
-	// ascending, and -1 of a document that is left out.
+	// Numbers are the documents' numbers in the merged index, ascending; -1 omits a document.
 	Numbers []int32
 }
 
-// MergeOrdered is [Merge] with the documents in a given order, and without omitted
-// ones: the folder equals the folder of an index of these texts in this order. The
-// numbers of all parts are 0 to n-1 for some n, each once.
+// MergeOrdered is [Merge] with the documents in the order of their numbers, and without omitted ones: the
+// folder equals the folder of an index of these texts in this order. The numbers of all parts together are 0 to
+// n-1 for some n, each once.
 func MergeOrdered(ctx context.Context, dir string, parts ...Part) error {
 	lengths, err := merges(parts)
 	if err != nil {
@@ -131,7 +130,7 @@ func array[T any](w *flat.Writer, name string, a *flat.Array[T], errs *[]error) 
 // flushAt is the number of postings that are buffered before they are written.
 const flushAt = 1 << 22
 
-// looked is the number of terms that are merged between two looks at the context.
+// looked is the number of terms that are merged between two checks of the context.
 const looked = 1 << 8
 
 // terms writes the postings of all terms, in the order of the terms.
@@ -146,7 +145,7 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 			return err
 		}
 		if len(g.docs) == 0 {
-			continue // no document is left that has it
+			continue // all documents that contain the term are omitted
 		}
 		m.arena.Append(g.term...)
 		m.ends.Append(m.arena.Len())
@@ -183,7 +182,7 @@ func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 	n := 0
 	for i, p := range parts {
 		if len(p.Numbers) != p.Index.Len() {
-			return nil, fmt.Errorf("index %d has %d documents and %d numbers for them", i+1, p.Index.Len(), len(p.Numbers))
+			return nil, fmt.Errorf("index %d has %d documents and %d numbers, want one number for each", i+1, p.Index.Len(), len(p.Numbers))
 		}
 		last := int32(-1)
 		for d, number := range p.Numbers {
@@ -191,7 +190,7 @@ func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 				continue
 			}
 			if number <= last {
-				return nil, fmt.Errorf("index %d: document %d has the number %d, one before it %d: the numbers of an index ascend, from 0, and are -1 of what is left out", i+1, d, number, last)
+				return nil, fmt.Errorf("index %d: document %d has the number %d after %d: numbers must ascend from 0 on, and -1 omits a document", i+1, d, number, last)
 			}
 			last = number
 			n++
@@ -205,10 +204,10 @@ func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 				continue
 			}
 			if int(number) >= n {
-				return nil, fmt.Errorf("index %d: document %d has the number %d of %d documents: the numbers of all are 0 to %d", i+1, d, number, n, n-1)
+				return nil, fmt.Errorf("index %d: document %d has the number %d, but the numbers of the %d documents are 0 to %d", i+1, d, number, n, n-1)
 			}
 			if taken[number>>6]&(1<<(number&63)) != 0 {
-				return nil, fmt.Errorf("index %d: document %d has the number %d, which one of another index has", i+1, d, number)
+				return nil, fmt.Errorf("index %d: document %d has the number %d, which a document of another index has", i+1, d, number)
 			}
 			taken[number>>6] |= 1 << (number & 63)
 			lengths[number] = p.Index.lengths[d]
@@ -217,15 +216,15 @@ func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 	return lengths, nil
 }
 
-// gathered is a term and its postings in the whole.
+// gathered is a term with its postings in the merged index.
 type gathered struct {
 	term      []byte
 	docs, tfs []uint32
-	keys      []uint64 // of postings that are sorted: document, frequency
+	keys      []uint64 // sort's buffer: document and frequency of each posting
 }
 
-// next gathers the first of the terms at which the cursors are, if there is one, without postings if no
-// document is left that has it, and moves the cursors that are there.
+// next gathers the postings of the first term at any cursor, if there is one, and advances the cursors at that
+// term. There are no postings if all documents that contain the term are omitted.
 func (g *gathered) next(from []cursor) (more bool, err error) {
 	g.docs, g.tfs = g.docs[:0], g.tfs[:0]
 	for i := range from {
@@ -239,7 +238,7 @@ func (g *gathered) next(from []cursor) (more bool, err error) {
 			continue
 		}
 		if !g.add(c.Index, c.id(), c.Numbers) {
-			return false, fmt.Errorf("%w: the documents of %.40q are not those that were written; build it again", ErrFolder, g.term)
+			return false, fmt.Errorf("%w: the postings of the term %.40q are damaged; build the index again", ErrFolder, g.term)
 		}
 		c.at++
 	}
@@ -249,7 +248,7 @@ func (g *gathered) next(from []cursor) (more bool, err error) {
 	return more, nil
 }
 
-// sort brings the postings into the order of the documents.
+// sort sorts the postings by document.
 func (g *gathered) sort() {
 	g.keys = g.keys[:0]
 	for i, d := range g.docs {
@@ -261,7 +260,8 @@ func (g *gathered) sort() {
 	}
 }
 
-// add appends the documents of a term of an index, by their numbers, unless they are damaged.
+// add appends the postings of a term of one index, with new document numbers. It returns false for damaged
+// ones.
 func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 	if !ix.sound(term) {
 		return false
@@ -298,14 +298,14 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 	return true
 }
 
-// cursor iterates over the terms of an index in order.
+// cursor iterates over the terms of an index in alphabetical order.
 type cursor struct {
 	Part
-	order []int32 // of the terms; nil if they are in order
+	order []int32 // numbers of the terms in alphabetical order; nil if that is 0, 1, 2 …
 	at    int
 }
 
-// id returns the number of the term at which the cursor is.
+// id returns the number of the current term.
 func (c *cursor) id() int {
 	if c.order != nil {
 		return int(c.order[c.at])
@@ -313,7 +313,7 @@ func (c *cursor) id() int {
 	return c.at
 }
 
-// term returns the term at which the cursor is, if there is one.
+// term returns the current term, false at the end.
 func (c *cursor) term() (term []byte, ok bool) {
 	if c.at == c.Index.terms.Len() {
 		return nil, false

@@ -12,11 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Search returns the k best documents for the terms of the query, best first, equal scores by position.
-// Repeated terms count repeatedly. Only documents with at least one of the terms are returned, so there may
-// be fewer than k, or none. The results are written over dst, from its beginning, and allocated only as far
-// as its capacity is short; nothing else is allocated for words the index has been asked before, which it
-// forgets once there are more than 65,536.
+// Search returns the k best documents for the terms of the query, best first, equal scores in the order of the
+// documents. A repeated term counts as often as it occurs. Only documents with at least one of the terms are
+// returned, so there may be fewer than k, or none. The results are written to dst from index 0, which is
+// reallocated only if its capacity is too small. Nothing else is allocated for words of earlier queries, of
+// which up to 65,536 are cached.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.alone.ask(query)
 	dst = s.search(k, dst[:0])
@@ -24,30 +24,28 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 	return dst
 }
 
-// Whole is the score of a text of average length that has every indexed term of
-// the query once: the measure for other scores.
+// Whole returns the score of a text of average length that contains every indexed term of the query once, for
+// comparison with other scores.
 func (ix *Index) Whole(query string) float64 { return ix.alone.Whole(query) }
 
-// Scores writes the scores of all documents over dst, by position: 0 for those without a term of the query,
-// and for the others, to the bit, what [Index.Search] has.
+// Scores writes the scores of all documents to dst, in their order: 0 without a term of the query, else exactly
+// the score that [Index.Search] returns.
 func (ix *Index) Scores(query string, dst []float64) []float64 {
 	return ix.alone.AllScores(query, dst)
 }
 
-// Term is a term of a query, as the analyzer makes it of words, that counts as often
-// as its weight says, which is above 0.
+// Term is a term of a query, in the form that the analyzer returns. It counts Weight times; Weight is above 0.
 type Term struct {
 	Text   string
 	Weight float64
 }
 
-// AllScores is [Index.Scores] of all indexes in their order, 0 for documents beyond a limit.
+// AllScores returns the scores as [Index.Scores] does, of all indexes in their order; 0 outside of a limit.
 func (c *Collection) AllScores(query string, dst []float64) []float64 {
 	return c.scores(c.ask(query), dst)
 }
 
-// ScoresOf is [Collection.AllScores] for a query of weighted terms. A term that comes twice has
-// the sum of its weights.
+// ScoresOf is [Collection.AllScores] for weighted terms. A repeated term has the sum of its weights.
 func (c *Collection) ScoresOf(query []Term, dst []float64) []float64 {
 	s := c.searchers.Get().(*searcher)
 	s.begin()
@@ -59,14 +57,14 @@ func (c *Collection) ScoresOf(query []Term, dst []float64) []float64 {
 	return c.scores(s, dst)
 }
 
-// scores writes the scores of all documents, and gives the searcher back.
+// scores writes the scores of all documents to dst, and releases the searcher.
 func (c *Collection) scores(s *searcher, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], c.numbers)[:c.numbers]
 	defer s.done()
 	s.bound()
 	for w := range s.upper {
 		base, norms := s.activate(w)
-		s.threshold = math.MaxFloat32 // no sum is noted
+		s.threshold = math.MaxFloat32 // so high that note is never called
 		for i := range s.active {
 			s.accumulate(&s.active[i], norms, base)
 		}
@@ -81,75 +79,74 @@ func (c *Collection) scores(s *searcher, dst []float64) []float64 {
 	return dst
 }
 
-// searcher is the memory of one search.
+// searcher is the state of one search.
 //
-// Terms are scored one by one, in the order of their largest possible contribution, over one window of
+// Terms are scored one by one, in descending order of their largest possible contribution, over one window of
 // documents at a time. The contribution of the remaining terms has an upper bound. Once it is below the
-// threshold, the k-th best sum so far, no new document can reach the result: only documents that still can
-// are candidates and looked up in the remaining lists (MaxScore: Turtle and Flood, "Query evaluation:
-// strategies and optimizations", 1995). The bounds hold per window (block-max: Ding and Suel, "Faster top-k
-// document retrieval using block-max indexes", SIGIR 2011), and the windows with the largest are searched
-// first.
+// threshold, the k-th best sum so far, no new document can reach the result: only documents that still can are
+// candidates and looked up in the remaining lists (MaxScore: Turtle and Flood, "Query evaluation: strategies
+// and optimizations", 1995). The bounds hold per window (block-max: Ding and Suel, "Faster top-k document
+// retrieval using block-max indexes", SIGIR 2011); the windows with the largest bounds are searched first.
 //
-// A document's score is always the sum of its terms in the same order, so it does not depend
-// on the documents that were skipped.
+// A document's score is always the sum of its terms in the same order, so it does not depend on the documents
+// that were skipped.
 type searcher struct {
 	c       *Collection
 	numbers *text.Numbering
-	ids     []int32  // of each term that has a number: its id in each part, or -1
-	dfs     []uint32 // and in how many documents it is
+	ids     []int32  // by term number and part: number of the term in that part's index, or -1
+	dfs     []uint32 // by term number: number of documents that contain the term
 	query   []queryTerm
-	add     func(numbers []int32) bool // addAll, bound once
-	at      *member                    // where the window lies that is searched
+	add     func(numbers []int32) bool // the method addAll, stored once to avoid allocations
+	at      *member                    // the member that contains the current window
 
 	sums       [windowSize]float32
-	impacts    [256]float32      // of a part of a list
-	column     [windowSize]uint8 // frequencies of a list, laid out; 0 between two
+	impacts    [256]float32      // what postings of a list add to scores; a buffer
+	column     [windowSize]uint8 // term frequencies of a list, by document; zero between two uses
 	candidates candidates
 	active     []activeTerm
-	keep       func(part int, doc int32) bool // what may be found; nil: all
-	blockOf    []uint32                       // for each window and listed term of the query, its block plus 1
-	upper      []float32                      // upper bound of the scores of each window
-	order      []int32                        // windows to search, by upper bound
+	keep       func(part int, doc int32) bool // reports whether a document may be found; nil means all may
+	blockOf    []uint32                       // by window and query term: 1 + the term's block, 0 for none
+	upper      []float32                      // by window: upper bound of the scores
+	order      []int32                        // windows to search, by descending upper bound
 
-	best    rank.Top[int32] // of the windows searched
+	best    rank.Top[int32] // best documents of the windows searched so far
 	k       int
-	tied    bool                 // all that score as the last of them are wanted
-	also    []rank.Scored[int32] // former members of the best, if tied
+	tied    bool                 // return all documents that tie with the k-th
+	also    []rank.Scored[int32] // documents that were once in best, if tied is set
 	found   []rank.Scored[int32]
-	few     []float32       // sums of documents that were named
-	counts  []uint32        // of a term in them
-	tfs     []uint32        // of the terms in groups of documents
-	members []uint64        // of the groups: document and group, in this order
-	docs    []int32         // the documents of members
-	partial rank.Top[int32] // best, and the sums of one term's documents in this window
+	few     []float32       // scores of the documents of sumUp or the groups of Joined
+	counts  []uint32        // frequencies of one term in given documents
+	tfs     []uint32        // by term and group: frequency of the term in the group
+	members []uint64        // sorted pairs of a document and the group that contains it
+	docs    []int32         // the documents of the pairs in members
+	partial rank.Top[int32] // best and the sums of the current window
 
-	threshold float32 // a sum that k documents are known to reach
-	cutoff    float32 // threshold, with an allowance for rounding: what cannot reach it is out
+	threshold float32 // a sum that at least k documents reach
+	cutoff    float32 // threshold less the rounding error: lower sums cannot reach the result
 	slack     float32
 }
 
-// queryTerm is a term of the query.
+// queryTerm is a distinct term of the query.
 type queryTerm struct {
-	number int32    // in the searcher
-	ids    []int32  // in each part, or -1
-	df     uint32   // in all
-	times  float64  // how often the query has it
-	weight float32  // of a saturation
-	tfs    []uint32 // in each of the groups of [Index.Joined]
+	number int32    // the term's number in the searcher's vocabulary
+	ids    []int32  // the term's number in the index of each part, -1 if it has none
+	df     uint32   // number of documents of all parts that contain it
+	times  float64  // number of occurrences in the query, or the term's weight
+	weight float32  // factor of the saturation in a score
+	tfs    []uint32 // by group of [Index.Joined]: frequency in the group
 }
 
 // activeTerm is a term of the query in one window.
 type activeTerm struct {
 	id     int32
 	weight float32
-	upper  float32 // the most that this term and those after it can add
-	column []uint8 // frequencies of all documents, or else:
+	upper  float32 // the most that this and all later active terms can add
+	column []uint8 // frequencies of all documents of the window; if nil, docs and tfs list them
 	docs   []uint16
 	tfs    []uint8
 }
 
-// maxWords bounds the words that a searcher remembers between queries.
+// maxWords is the most words that a searcher caches between queries.
 const maxWords = 1 << 16
 
 func newSearcher(c *Collection) *searcher {
@@ -160,20 +157,20 @@ func newSearcher(c *Collection) *searcher {
 	return s
 }
 
-// done gives the searcher back.
+// done returns the searcher to the pool.
 func (s *searcher) done() {
 	s.keep, s.tied = nil, false
 	s.c.searchers.Put(s)
 }
 
-// analyze sets the terms of a query that are indexed, those first that can add most.
+// analyze sets the query's terms.
 func (s *searcher) analyze(query string) {
 	s.begin()
 	s.numbers.Text(query, s.add)
 	s.prepare()
 }
 
-// begin makes room for another query.
+// begin clears the searcher for the next query.
 func (s *searcher) begin() {
 	s.query = s.query[:0]
 	s.numbers.Trim(maxWords)
@@ -191,7 +188,7 @@ func (s *searcher) addAll(numbers []int32) bool {
 	return true
 }
 
-// addTerm adds a term by its number.
+// addTerm adds the term with a number to the query.
 func (s *searcher) addTerm(t int32, times float64) {
 	n := len(s.c.parts)
 	at := int(t) * n
@@ -204,13 +201,13 @@ func (s *searcher) addTerm(t int32, times float64) {
 	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], df: s.dfs[t], times: times})
 }
 
-// prepare merges repeated terms, and puts those first that can add most.
+// prepare merges repeated terms, and sorts terms by descending weight.
 func (s *searcher) prepare() {
 	s.merge()
 	s.weigh(s.c.documents)
 }
 
-// merge makes one of repeated terms.
+// merge replaces repeated terms by one with the sum of their times.
 func (s *searcher) merge() {
 	slices.SortFunc(s.query, func(a, b queryTerm) int { return cmp.Compare(a.number, b.number) })
 	kept := s.query[:0]
@@ -224,8 +221,8 @@ func (s *searcher) merge() {
 	s.query = kept
 }
 
-// weigh drops the terms that no document has, and puts those first that can add most. The order is one of
-// the terms, so that sums are the same however documents are put into parts.
+// weigh drops the terms that no document contains, and sorts the others by descending weight, then as texts. So
+// the sums are the same however documents are distributed over parts.
 func (s *searcher) weigh(documents int) {
 	s.query = slices.DeleteFunc(s.query, func(q queryTerm) bool { return q.df == 0 })
 	for i := range s.query {
@@ -248,8 +245,8 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	s.k = k
 	s.best.Reset(k)
 	s.also = s.also[:0]
-	// A sum of n floats is off by less than n half units of the last place, and
-	// so is each bound it is compared with.
+	// The rounding error of a sum of n floats is below n half units in the last place, and so is the error of
+	// each bound that the sum is compared with.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
 	s.threshold, s.cutoff = 0, 0
 	if s.c.few {
@@ -269,7 +266,7 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	return dst
 }
 
-// scan searches the windows.
+// scan searches the windows in descending order of their bounds.
 func (s *searcher) scan() {
 	s.bound()
 	slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(s.upper[b], s.upper[a]) })
@@ -281,7 +278,7 @@ func (s *searcher) scan() {
 	}
 }
 
-// push takes a document with its sum, unless it may not be found.
+// push adds a document to the best if keep allows it.
 func (s *searcher) push(p *member, doc int32, sum float64) {
 	if sum >= s.best.Threshold() && (s.keep == nil || s.keep(p.number, doc)) {
 		s.best.Push(p.first+doc, sum)
@@ -291,7 +288,7 @@ func (s *searcher) push(p *member, doc int32, sum float64) {
 	}
 }
 
-// bound finds the blocks and the upper bound of each window.
+// bound sets the blocks and the upper bound of each window.
 func (s *searcher) bound() {
 	n := len(s.query)
 	clear(s.upper)
@@ -327,10 +324,9 @@ func (s *searcher) bound() {
 	}
 }
 
-// Joined writes the scores of groups of documents over dst. A group is scored as the
-// concatenation of its documents, with blanks between them, in an index of these
-// concatenations alone: equal to the bit to its [Index.Scores], and whole to its
-// [Index.Whole], but without the analysis of texts that differ for each query.
+// Joined writes the scores of groups of documents to dst. It scores a group as if its documents were
+// concatenated, with blanks between them, and the index contained these concatenations alone. scores equal, to
+// the bit, the [Index.Scores] of such an index, and whole its [Index.Whole], but no text is analyzed.
 func (ix *Index) Joined(query string, groups [][]int32, dst []float64) (scores []float64, whole float64) {
 	s := ix.alone.searchers.Get().(*searcher)
 	defer s.done()
@@ -354,8 +350,7 @@ func (ix *Index) Joined(query string, groups [][]int32, dst []float64) (scores [
 	return scores, whole
 }
 
-// countIn counts the terms of the query in each group of documents. The documents are
-// looked up in their order.
+// countIn counts each term of the query in each group of documents, in the order of the documents.
 func (s *searcher) countIn(groups [][]int32) {
 	s.members, s.docs = s.members[:0], s.docs[:0]
 	for g, docs := range groups {
@@ -387,7 +382,7 @@ func (s *searcher) countIn(groups [][]int32) {
 	}
 }
 
-// joinedNorms are the norms of groups of documents.
+// joinedNorms returns the norm of each group of documents.
 func (ix *Index) joinedNorms(groups [][]int32) []float32 {
 	lengths, total := make([]uint32, len(groups)), 0.0
 	for g, docs := range groups {
@@ -403,26 +398,26 @@ func (ix *Index) joinedNorms(groups [][]int32) []float32 {
 	return norms
 }
 
-// Like reports whether two indexes differ in their documents only.
+// Like reports whether two indexes have the same options, so that they can be merged.
 func (ix *Index) Like(other *Index) bool { return alike([]*Index{ix, other}) == nil }
 
-// kernels are the inner loops of a search for one kind of processor. All give equal bits.
+// kernels are the inner loops of a search, for one kind of processor. All return the same bits.
 type kernels struct {
-	// impacts writes what each posting of a list adds to a score. It returns false if
-	// a frequency does not fit its byte: then that impact is wrong.
+	// impacts writes what each posting of a list adds to a score. It returns false if a posting's frequency is
+	// largeTF: then the impact of that posting is wrong.
 	impacts func(out []float32, docs []uint16, tfs []uint8, norms *[windowSize]float32, weight float32) bool
-	// collect makes candidates of the documents whose sum is at least the minimum, which
-	// is above 0, and sets all sums to 0.
+	// collect makes candidates of the documents with at least minimum, which is above 0, and sets all sums to
+	// 0.
 	collect func(c *candidates, sums, norms *[windowSize]float32, minimum float32)
-	// refine adds a term to the sums of the candidates from the given one on, and keeps
-	// those that reach the cutoff with what the rest may add. It stops before a group with
-	// a frequency that does not fit its byte, and returns how many it has read and kept.
+	// refine adds a term to the sums of the candidates from the index read on, and keeps a candidate whose sum
+	// and the rest of the bound reach the cutoff. It stops before a group with the frequency largeTF, and
+	// returns the numbers of candidates read and kept.
 	refine func(c *candidates, read, kept int, column []uint8, r refinement) (int, int)
-	// everywhere tells that collect over a whole window costs less than reading some hundred scattered sums.
+	// everywhere says that collecting a whole window costs less than reading a few hundred scattered sums.
 	everywhere bool
 }
 
-// refinement holds the arguments of adding a term to candidates.
+// refinement holds the arguments of refine that all candidates share.
 type refinement struct{ weight, rest, cutoff float32 }
 
 var fast = available()[0]
@@ -431,11 +426,11 @@ func portable() kernels {
 	return kernels{impacts: impactsOf, collect: collectSums, refine: refineCandidates}
 }
 
-// lanes is the number of candidates that are refined at once.
+// lanes is the number of candidates that are refined at the same time.
 const lanes = 16
 
-// candidates are documents of a window that may be among the best, with their sums and
-// norms. The slices have room for lanes more elements.
+// candidates are the documents of a window that may be among the best, with their sums and norms. The capacity
+// of the slices is lanes larger than needed.
 type candidates struct {
 	n     int
 	docs  []uint16
@@ -491,7 +486,7 @@ func refineCandidates(c *candidates, read, kept int, column []uint8, r refinemen
 	return read, kept
 }
 
-// refine adds a term to one candidate and keeps it if it is one still.
+// refine adds a term to the sum of one candidate and keeps the candidate if it can still be among the best.
 func (c *candidates) refine(read, kept int, tf float32, r refinement) int {
 	sum := c.sums[read] + r.weight*saturation(tf, c.norms[read])
 	if sum+r.rest >= r.cutoff {

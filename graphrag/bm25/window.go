@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// window searches one window.
+// window searches the documents of one window.
 func (s *searcher) window(w int) {
 	base, norms := s.activate(w)
 	added, i := 0, 0
@@ -20,7 +20,7 @@ func (s *searcher) window(w int) {
 	if i == 0 {
 		return
 	}
-	// Adding a list is as cheap as looking up all candidates in it, and leaves fewer candidates.
+	// Adding a list costs as much as looking up all candidates in it, and leaves fewer candidates.
 	for ; i < len(s.active) && s.active[i].column == nil && len(s.active[i].docs) < added; i++ {
 		s.partial.CopyOf(&s.best)
 		added += s.accumulate(&s.active[i], norms, base)
@@ -35,7 +35,7 @@ func (s *searcher) window(w int) {
 	s.raise(&s.best)
 }
 
-// restAfter is the most that the active terms after one can add.
+// restAfter returns the most that the active terms after the i-th can add.
 func (s *searcher) restAfter(i int) float32 {
 	if i+1 < len(s.active) {
 		return s.active[i+1].upper
@@ -43,8 +43,8 @@ func (s *searcher) restAfter(i int) float32 {
 	return 0
 }
 
-// activate goes to a window and finds the terms that are in it. It returns the number
-// of its first document in its part, and the norms of its documents.
+// activate makes w the current window and finds the terms in it. It returns the number of its first document in
+// the member, and the norms of its documents.
 func (s *searcher) activate(w int) (base int, norms *[windowSize]float32) {
 	s.at = &s.c.parts[s.c.windows[w]]
 	p, ix := s.at, s.at.ix
@@ -76,10 +76,10 @@ func (s *searcher) activate(w int) (base int, norms *[windowSize]float32) {
 	return w * windowSize, (*[windowSize]float32)(s.c.normsOf(p, w))
 }
 
-// dropped is the sum of a document that may not be found.
+// dropped is the sum of a document that keep excludes: adding to it changes nothing.
 var dropped = float32(math.Inf(-1))
 
-// raise raises the threshold to the threshold of t.
+// raise raises the threshold to the lowest score in t, if that is higher.
 func (s *searcher) raise(t *rank.Top[int32]) {
 	if threshold := float32(t.Threshold()); threshold > s.threshold {
 		s.threshold = threshold
@@ -87,9 +87,9 @@ func (s *searcher) raise(t *rank.Top[int32]) {
 	}
 }
 
-// note takes the sum of another document of this window into partial: with the best of the windows before,
-// sums are lower bounds of scores. It returns the sum. The sum of an excluded document must not raise the
-// threshold: it is so low that it stays below all others whatever is added.
+// note adds the sum of a document of the current window to partial, which also contains the best of earlier
+// windows: sums so far are lower bounds of scores, so they can raise the threshold. It returns the sum, or
+// dropped for an excluded document, so that this never raises the threshold.
 func (s *searcher) note(doc int, sum float32) float32 {
 	if s.keep != nil && !s.keep(s.at.number, int32(doc)) {
 		return dropped
@@ -99,7 +99,7 @@ func (s *searcher) note(doc int, sum float32) float32 {
 	return sum
 }
 
-// accumulate adds a term to the sums and returns how many documents it went over.
+// accumulate adds a term to the sums and returns the number of documents it visited.
 func (s *searcher) accumulate(a *activeTerm, norms *[windowSize]float32, base int) int {
 	if a.column != nil {
 		s.addColumn(a, norms, base)
@@ -109,7 +109,7 @@ func (s *searcher) accumulate(a *activeTerm, norms *[windowSize]float32, base in
 	return len(a.docs)
 }
 
-// addList adds a listed term to the sums. Sums above the threshold are noted.
+// addList adds a term that has a list to the sums. It calls note for sums above the threshold.
 func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int) {
 	for at := 0; at < len(a.docs); at += len(s.impacts) {
 		end := min(at+len(s.impacts), len(a.docs))
@@ -130,7 +130,7 @@ func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int) 
 	}
 }
 
-// large sets the impacts of frequencies that do not fit their byte.
+// large sets the impacts of postings whose frequency is stored separately.
 func (s *searcher) large(impacts []float32, docs []uint16, a *activeTerm, at int, norms *[windowSize]float32, base int) {
 	for i, small := range a.tfs[at : at+len(docs)] {
 		if d := docs[i] & (windowSize - 1); small == largeTF {
@@ -139,7 +139,7 @@ func (s *searcher) large(impacts []float32, docs []uint16, a *activeTerm, at int
 	}
 }
 
-// frequency returns the frequency that the byte of a term and document encodes.
+// frequency returns the term frequency for its byte, which may be largeTF.
 func (s *searcher) frequency(a *activeTerm, small uint8, d uint16, base int) float32 {
 	if small == largeTF {
 		return float32(s.at.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
@@ -147,7 +147,7 @@ func (s *searcher) frequency(a *activeTerm, small uint8, d uint16, base int) flo
 	return float32(small)
 }
 
-// addColumn adds a term with a column to the sums.
+// addColumn adds a term that has a column to the sums.
 func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int) {
 	if s.at.set != nil {
 		s.addSome(a, norms, base)
@@ -164,7 +164,7 @@ func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int
 	}
 }
 
-// addSome is addColumn for the documents within the limit: no other can be found.
+// addSome is addColumn for the documents within the limit, since no other can be found.
 func (s *searcher) addSome(a *activeTerm, norms *[windowSize]float32, base int) {
 	words := s.at.set[base/64:]
 	for w, word := range words[:min(windowSize/64, len(words))] {
@@ -183,7 +183,7 @@ func (s *searcher) addSome(a *activeTerm, norms *[windowSize]float32, base int) 
 	}
 }
 
-// collect makes candidates of the documents whose sum is at least the minimum, and sets the sums to 0.
+// collect makes candidates of the documents whose sum is at least minimum, and sets all sums to 0.
 func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added int, minimum float32) {
 	c := &s.candidates
 	if fast.everywhere || 2*added >= windowSize {
@@ -202,13 +202,13 @@ func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added
 	}
 }
 
-// extend adds a term to the sums of the candidates and keeps those that are still
-// candidates, given what the rest can add.
+// extend adds a term to the sums of the candidates and keeps those that can still be among the best if later
+// terms add at most rest.
 func (s *searcher) extend(a *activeTerm, base int, rest float32) {
 	c := &s.candidates
 	if a.column != nil {
 		s.refine(a, a.column, base, rest)
-	} else { // laid out as a column
+	} else { // copies the list into a column
 		for i, d := range a.docs {
 			s.column[d&(windowSize-1)] = a.tfs[i]
 		}
@@ -225,7 +225,7 @@ func (s *searcher) extend(a *activeTerm, base int, rest float32) {
 	}
 }
 
-// refine adds the frequencies of a column to the candidates.
+// refine adds the term frequencies of a column to the candidates.
 func (s *searcher) refine(a *activeTerm, column []uint8, base int, rest float32) {
 	c, r := &s.candidates, refinement{a.weight, rest, s.cutoff}
 	read, kept := 0, 0

@@ -24,24 +24,23 @@ import (
 type Options struct {
 	// Splitter cuts the text of a document. Nil means Tokens(TokenOptions{}).
 	Splitter Splitter
-	// Clean, if set, is applied to the text before it is cut, and tells where
-	// what it kept came from. [text.StripLinks] is one.
+	// Clean, if set, is applied to the text before it is cut. It also returns the mapping of offsets to the
+	// original text. [text.StripLinks] is such a function.
 	Clean func(string) (string, text.Mapping)
-	// Lead, if set, says what a piece that begins at an offset of the (cleaned) text
-	// needs to be understood: it becomes Chunk.Lead. load.Lead is one.
+	// Lead, if set, returns the text that a piece beginning at an offset of the (cleaned) text needs to be
+	// understood; it becomes Chunk.Lead. load.Lead is such a function.
 	Lead func(text string, at int) string
-	// Name, if set, tells apart what cuts: of chunkers with equal names, each cuts a
-	// document as the others do, and one does it for all of them (graphrag/memo).
+	// Name, if set, identifies how documents are cut: chunkers with equal names must cut alike, and one may
+	// reuse the chunks of another (graphrag/memo).
 	Name string
-	// Workers is the number of documents that are cut at a time; 0 means one for each
-	// processor. The result does not depend on it.
+	// Workers is the number of documents cut concurrently; 0 means one per processor. It changes no result.
 	Workers int
 }
 
 // Chunker cuts documents into chunks.
 type Chunker struct{ o Options }
 
-// cut is the key of a document's chunks.
+// cut is the cache key of a document's chunks.
 type cut struct {
 	name string
 	doc  memo.Digest
@@ -62,10 +61,10 @@ func New(o Options) (*Chunker, error) {
 	return &Chunker{o}, nil
 }
 
-// Document cuts one document. Its chunks are numbered from 0 in the order of the text; an ID is the ID of
-// the document, "#", and the number with at least six digits. Start and End are offsets into doc.Text even
-// if the text was cleaned; Text is the cleaned text then, and otherwise shares the memory of doc.Text.
-// Chunks of white space alone are left out.
+// Document cuts one document. Its chunks are numbered from 0 in the order of the text; a chunk's ID is the
+// document's ID, "#", and the number with at least six digits. Start and End are offsets into doc.Text even if
+// the text was cleaned; Text is then the cleaned text, and otherwise shares the memory of doc.Text. Chunks of
+// only white space are left out.
 func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
@@ -88,10 +87,10 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	if err != nil {
 		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
 	}
-	if len(body) != len(doc.Text) { // of its own: without spare capacity
+	if len(body) != len(doc.Text) { // a copy, which has no spare capacity
 		body = strings.Clone(body)
 	}
-	// Titles are often a part of the text, all of which they would hold.
+	// A copy, because a title is often a slice of the text, whose memory it would keep.
 	id, title := strings.Clone(doc.ID), strings.Clone(doc.Title)
 	chunks := make([]graphrag.Chunk, 0, len(spans))
 	for _, p := range spans {
@@ -121,14 +120,13 @@ func ID(doc string, n int) string {
 	return doc + "#" + "000000"[min(len(digits), 6):] + digits
 }
 
-// All cuts a stream of documents, several at a time, and returns the chunks in
-// the order of the stream. It stops at the first error of the stream or of a
-// document, at a document ID that comes twice, and when ctx is cancelled.
+// All cuts a stream of documents, several concurrently, and returns the chunks in the order of the stream. It
+// stops at the first error of the stream or of a document, at a repeated ID, and when ctx is cancelled.
 func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) ([]graphrag.Chunk, error) {
 	var (
 		stream []graphrag.Document
 		seen   = make(map[string]bool)
-		last   error // what ended the stream early
+		last   error // error that ended the stream early
 	)
 	for doc, err := range docs {
 		switch {
@@ -154,16 +152,16 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("chunk: cut documents: %w", err)
 	case err != nil || last != nil:
-		return nil, cmp.Or(err, last) // the first in the stream
+		return nil, cmp.Or(err, last) // an error of a document comes before the stream's
 	}
 	return slices.Concat(chunks...), nil
 }
 
-// Span is a piece of a text: the bytes from Start up to End, Tokens units of the splitter long.
+// Span is a piece of a text: the bytes Start to End-1. Tokens is its length in units of the splitter.
 type Span struct{ Start, End, Tokens int }
 
-// Splitter cuts a text into spans; see the package comment for what holds of
-// them. It fails for a text too long to cut (2 GiB) and when ctx is cancelled.
+// Splitter cuts a text into spans; the package comment lists its guarantees. It returns an error for a text of
+// more than 2 GiB and when ctx is cancelled.
 type Splitter interface {
 	Split(ctx context.Context, text string) ([]Span, error)
 }
@@ -174,7 +172,7 @@ type SplitterFunc func(ctx context.Context, text string) ([]Span, error)
 // Split calls f.
 func (f SplitterFunc) Split(ctx context.Context, text string) ([]Span, error) { return f(ctx, text) }
 
-// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part that two neighbours share.
+// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the overlap of two neighbours.
 const (
 	DefaultSize    = 1200
 	DefaultOverlap = 100
@@ -182,15 +180,15 @@ const (
 
 // TokenOptions are the options of [Tokens].
 type TokenOptions struct {
-	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
+	// Size is the length of a window in tokens of [tokens.Cl100k]; 0 means DefaultSize.
 	Size int
-	// Overlap is the number of tokens that two neighbours share, less than Size. 0
-	// means a twelfth of Size (DefaultOverlap for DefaultSize), [graphrag.Off] none.
+	// Overlap is the number of tokens that two neighbours share, less than Size; 0 means a twelfth of Size
+	// (DefaultOverlap for DefaultSize), [graphrag.Off] means none.
 	Overlap int
 }
 
-// Tokens returns a splitter into windows of model tokens. A cut that would fall inside a rune is moved to
-// its beginning; Span.Tokens counts the tokens of the window in the tokenization of the whole text.
+// Tokens returns a splitter into windows of model tokens. A cut inside a rune is moved to the start of the
+// rune; Span.Tokens is the number of the window's tokens in the tokenization of the whole text.
 func Tokens(o TokenOptions) (Splitter, error) {
 	if o.Size == 0 {
 		o.Size = DefaultSize
@@ -210,10 +208,10 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	return windows{o.Size, o.Overlap}, nil
 }
 
-// startsOf returns where the tokens of a text begin, and then its end; nothing of a blank text. It refuses
-// what does not fit the 32-bit offsets.
+// startsOf returns the start of each token of a text, and the length of the text; nothing for white space. It
+// returns an error if 32-bit offsets do not suffice.
 func startsOf(ctx context.Context, s string) ([]int32, error) {
-	if len(s) > math.MaxInt32/3 { // U+FFFD for a bad byte takes three
+	if len(s) > math.MaxInt32/3 { // an invalid byte becomes the three bytes of U+FFFD
 		return nil, fmt.Errorf("chunk: text of %d bytes is too long: cut it into documents of at most %d", len(s), math.MaxInt32/3)
 	}
 	if strings.TrimSpace(s) == "" {
@@ -227,7 +225,7 @@ func startsOf(ctx context.Context, s string) ([]int32, error) {
 	return append(starts, int32(len(s))), nil
 }
 
-// windows cuts text into windows of a number of tokens.
+// windows cuts a text into windows of size tokens.
 type windows struct{ size, overlap int }
 
 // Split implements [Splitter].
@@ -243,13 +241,13 @@ func (w windows) Split(ctx context.Context, s string) ([]Span, error) {
 		last := min(first+w.size, units)
 		spans = appendSpan(spans, Span{int(starts[first]), int(starts[last]), last - first})
 		if last == units {
-			return spans, nil // a further window would be overlap only
+			return spans, nil // another window would contain only the overlap
 		}
 	}
 }
 
-// appendSpan appends a span that reaches further than the last one. Others
-// arise when the tokens of one window are all parts of one rune.
+// appendSpan appends a span unless it ends within the last one, which happens if all tokens of a window are
+// parts of one rune.
 func appendSpan(spans []Span, p Span) []Span {
 	if n := len(spans); p.End <= p.Start || n > 0 && p.End <= spans[n-1].End {
 		return spans
@@ -259,13 +257,13 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means DefaultSize.
+	// MaxTokens is the most tokens of a chunk, as [tokens.Cl100k] counts; 0 means DefaultSize.
 	MaxTokens int
 }
 
-// Sentences returns a splitter that packs whole sentences, as found by [text.Sentences], up to a number of
-// tokens. Only a sentence that is longer than that is cut, between tokens. Spans do not overlap; white
-// space goes with the sentence before it.
+// Sentences returns a splitter that joins whole sentences, as found by [text.Sentences], up to a number of
+// tokens. Only a longer sentence is cut, between tokens. Spans do not overlap; white space belongs to the
+// sentence before it.
 func Sentences(o SentenceOptions) (Splitter, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = DefaultSize
@@ -278,7 +276,7 @@ func Sentences(o SentenceOptions) (Splitter, error) {
 	return packer{o.MaxTokens}, nil
 }
 
-// packer packs sentences up to max tokens.
+// packer joins sentences up to max tokens.
 type packer struct{ max int }
 
 // Split implements [Splitter].
@@ -289,8 +287,7 @@ func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 	}
 	all := len(starts) - 1
 	var spans []Span
-	// The open span goes from start, before token first, to end, before token
-	// last: whole sentences, or the rest of a long one.
+	// The current span is the bytes start to end-1, tokens first to last-1: sentences, or a long one's rest.
 	start, first, end, last := 0, 0, 0, 0
 	flush := func() {
 		spans = appendSpan(spans, Span{start, end, max(1, last-first)})
@@ -298,7 +295,7 @@ func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 	}
 	sentences := text.Sentences(s)
 	for i := range sentences {
-		next, nextToken := len(s), all // where the sentence after this one begins
+		next, nextToken := len(s), all // start of the next sentence, and its token
 		if i+1 < len(sentences) {
 			next, nextToken = sentences[i+1].Start, last
 			for nextToken < all && int(starts[nextToken+1]) <= next {
@@ -308,7 +305,7 @@ func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 		if nextToken-first > p.max {
 			flush()
 		}
-		for nextToken-first > p.max { // the sentence alone is too long
+		for nextToken-first > p.max { // a single sentence that is too long
 			last = first + p.max
 			end = int(starts[last])
 			flush()

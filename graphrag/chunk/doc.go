@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chunk cuts documents into chunks that know where they came from.
+// Package chunk cuts documents into chunks that record their place in the document.
 //
 //	c, err := chunk.New(chunk.Options{}) // windows of 1,200 tokens
 //	chunks, err := c.All(ctx, graphrag.Documents(docs...))
 //
-// A [Splitter] cuts a text into spans: [Tokens] into overlapping windows of model tokens (1,200 with an
-// overlap of 100, as GraphRAG and LightRAG have it), [Sentences] into whole sentences up to a budget of
-// tokens. A [Chunker] applies one to documents, after cleaning them if asked to, and numbers the chunks.
+// A [Splitter] cuts a text into spans: [Tokens] into overlapping windows of model tokens (1,200 with an overlap
+// of 100, as in GraphRAG and LightRAG), [Sentences] into whole sentences up to a token budget. A [Chunker]
+// applies a splitter to documents, optionally after cleaning them, and numbers the chunks.
 //
-// Every Splitter guarantees: the first span begins at 0, the last ends at the end of the text, and each
-// begins no later than the previous one ends, so the text can be reassembled; no span is empty, cuts a
-// rune, or lies within the previous one. Text of white space alone has no span. Special tokens such as
-// <|endoftext|> are plain text, NUL is a character like any other, and a byte that is not valid UTF-8 is
-// cut and counted as the character U+FFFD would be.
+// Every Splitter guarantees: the first span begins at 0, the last ends at the end of the text, and each begins
+// no later than the previous one ends, so the text can be reassembled; no span is empty, cuts a rune, or is
+// within the previous one. A text of white space has no spans. Special tokens such as <|endoftext|> are plain
+// text, NUL is a character like any other, and an invalid UTF-8 byte is treated like the character U+FFFD.
 //
-// Everything here is safe for concurrent use.
+// All types are safe for concurrent use.
 package chunk

@@ -298,7 +298,7 @@ func TestKMeansRefuses(t *testing.T) {
 		want    string
 	}{
 		{nil, 2, 1, KMeansOptions{}, "no vectors"},
-		{[]float32{1, 2, 3}, 2, 1, KMeansOptions{}, "no whole rows"},
+		{[]float32{1, 2, 3}, 2, 1, KMeansOptions{}, "cannot be divided into rows"},
 		{[]float32{1}, 0, 1, KMeansOptions{}, "dimension 0"},
 		{[]float32{1}, 1, 0, KMeansOptions{}, "0 clusters"},
 		{[]float32{1, 2, 3, nan}, 2, 1, KMeansOptions{}, "row 1: unusable vector: component 1 is NaN"},

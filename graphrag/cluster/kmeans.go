@@ -14,59 +14,59 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Limits of the vectors. MaxNorm keeps every product and sum finite in float32.
+// Limits of the vectors. MaxNorm is so low that every product and sum is finite in float32.
 const (
 	MaxDim  = 1 << 16
 	MaxNorm = 1e18
 )
 
-// The value of Inits is the one of Youtu-GraphRAG for its communities (arXiv 2508.19855), the others come
-// from scikit-learn 1.2: a start ends after the maximum number of iterations, or when the squared moves of
-// all centroids add up to at most the tolerance times the mean variance of the components.
+// The default of Inits is from Youtu-GraphRAG's communities (arXiv 2508.19855), the other values are from
+// scikit-learn 1.2: a start ends after maxIterations, or when the sum of the centroids' squared moves is at
+// most tolerance times the mean variance of the components.
 const (
 	defaultInits  = 5
 	maxIterations = 300
 	tolerance     = 1e-4
 )
 
-// ErrVector is wrapped by the errors for vectors that cannot be clustered: with
-// a component that is not finite, or longer than [MaxNorm].
+// ErrVector is wrapped by errors about vectors that cannot be clustered, because a component is not finite or
+// the norm exceeds [MaxNorm].
 var ErrVector = errors.New("unusable vector")
 
-// KMeansOptions of [KMeans].
+// KMeansOptions are the options of [KMeans].
 type KMeansOptions struct {
-	// Seed of k-means++, which is the greedy one.
+	// Seed is the seed of the greedy k-means++ starts.
 	Seed uint64
-	// Inits is the number of starts that are tried, of which the one with the least inertia wins; 0 means 5.
+	// Inits is the number of starts; the result is the one with the lowest inertia. 0 means 5.
 	Inits int
 }
 
-// Clustering is a partition of vectors by their nearest centroids.
+// Clustering is a partition of vectors by nearest centroid.
 type Clustering struct {
-	// K is the number of clusters. A cluster is empty only if there are fewer
-	// distinct vectors than clusters, or if the last assignment left it so.
+	// K is the number of clusters. A cluster is empty only if there are fewer distinct vectors than clusters,
+	// or if the last assignment removed all of its vectors.
 	K int
 	// Dim is the length of a centroid.
 	Dim int
-	// Labels has the cluster of each vector, 0 to K-1.
+	// Labels contains the cluster of each vector, 0 to K-1.
 	Labels []int32
-	// Centroids has K rows of Dim.
+	// Centroids has K rows of Dim numbers.
 	Centroids []float32
-	// Inertia is the sum of the squared distances of the vectors from the centroids of their clusters.
+	// Inertia is the sum of the vectors' squared distances from the centroids of their clusters.
 	Inertia float64
-	// Iterations is the number of moves of the centroids.
+	// Iterations is the number of times the centroids moved.
 	Iterations int
 }
 
-// KMeans divides vectors, rows of length dim, into k clusters of small inertia by Lloyd's iterations from
-// k-means++ starts (Arthur and Vassilvitskii 2007). With k above the number of vectors each gets a cluster
-// of its own, and K says how many there are. Nothing can be done with no vector at all: that is an error.
+// KMeans divides vectors (rows of dim numbers) into k clusters of small inertia by Lloyd's iterations from
+// k-means++ starts (Arthur and Vassilvitskii 2007). If k exceeds the number of vectors, each vector is a
+// cluster, and K is the number of clusters. Without vectors it returns an error.
 //
-// A vector belongs to the centroid with the least sum of (x-c)², in float64 and fixed order, the lower one
-// of two equal ones; a centroid is the mean of its vectors, added up in float64 in their order. A cluster
-// that becomes empty takes over the vector farthest from its centroid, unless that distance is 0. Products
-// of float32 only rule out centroids that are farther by more than their rounding error, so the result is
-// the same on every processor.
+// The nearest centroid of a vector is the one with the least sum of (x-c)², in float64 and fixed order, the
+// lower one of two equal ones; a centroid is the mean of its vectors, summed in float64 in their order. An
+// empty cluster takes over the vector farthest from its centroid, unless that distance is 0. Products in
+// float32 only exclude centroids that are farther by more than the rounding error, so the result is the same on
+// every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Inits", opts.Inits, 0)
@@ -99,7 +99,7 @@ func checkShape(vectors []float32, dim, k int) error {
 	return errors.Join(append(errs, checkRows(vectors, dim))...)
 }
 
-// checkRows reports a shape that is not n rows of dim with n > 0, or the first unusable row.
+// checkRows returns an error if rows is not n > 0 rows of dim numbers, or for the first invalid row.
 func checkRows(rows []float32, dim int) error {
 	switch {
 	case dim < 1 || dim > MaxDim:
@@ -107,14 +107,14 @@ func checkRows(rows []float32, dim int) error {
 	case len(rows) == 0:
 		return errors.New("cluster: no vectors: there must be at least one")
 	case len(rows)%dim != 0:
-		return fmt.Errorf("cluster: %d numbers are no whole rows of %d", len(rows), dim)
+		return fmt.Errorf("cluster: %d numbers cannot be divided into rows of %d", len(rows), dim)
 	case len(rows)/dim > math.MaxInt32:
 		return fmt.Errorf("cluster: %d rows, want at most %d", len(rows)/dim, math.MaxInt32)
 	}
 	for i := range len(rows) / dim {
 		row := rows[i*dim : (i+1)*dim]
 		length := norm(row)
-		if length <= MaxNorm { // not so for NaN
+		if length <= MaxNorm { // false for NaN
 			continue
 		}
 		for j, c := range row {
@@ -127,15 +127,15 @@ func checkRows(rows []float32, dim int) error {
 	return nil
 }
 
-// plusPlus draws the centroids to start from as greedy k-means++ does (Arthur and Vassilvitskii, k-means++:
-// The Advantages of Careful Seeding, SODA 2007, section 6): for each, a few vectors are drawn with a
-// probability proportional to their squared distance from the nearest centroid drawn before, and the one is
-// taken that leaves the least sum of such distances, the first of equal ones. Where all of the distances
-// are 0 it is the first vector not drawn yet.
+// plusPlus draws the start centroids by greedy k-means++ (Arthur and Vassilvitskii, k-means++: The Advantages
+// of Careful Seeding, SODA 2007, section 6): for each centroid it draws a few candidates with a probability
+// proportional to their squared distance from the nearest earlier centroid, and takes the candidate that leaves
+// the lowest sum of such distances, the first of equal ones. If all distances are 0, it takes the first vector
+// not drawn yet.
 func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
-	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
+	trials := 2 + int(math.Log(float64(l.k))) // the number of trials in scikit-learn
 	a := centroidTrial{lloyd: l, now: make([]float64, l.n)}
 	for range trials {
 		a.next = append(a.next, make([]float64, l.n))
@@ -171,16 +171,16 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 	return start, nil
 }
 
-// centroidTrial computes the distances with each of some candidates as another centroid.
+// centroidTrial computes how the distances change with each of some candidates as the next centroid.
 type centroidTrial struct {
 	*lloyd
-	now    []float64   // squared distance of each vector from the nearest centroid
-	to     []int32     // candidates
-	next   [][]float64 // now with each of them
-	panels panels      // of them
+	now    []float64   // by vector: squared distance from the nearest centroid so far
+	to     []int32     // candidates, as indexes of vectors
+	next   [][]float64 // by candidate: now with the candidate as another centroid
+	panels panels      // the candidates, packed
 }
 
-// try fills next, and returns the sums of its distances.
+// try sets next, and returns the sum of the distances for each candidate.
 func (a *centroidTrial) try(ctx context.Context) ([]float64, error) {
 	rows := make([]float32, 0, len(a.to)*a.dim)
 	for _, i := range a.to {
@@ -192,7 +192,7 @@ func (a *centroidTrial) try(ctx context.Context) ([]float64, error) {
 		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
 		return nil
 	})
-	for at := len(a.to); at < len(sums); at += len(a.to) { // in the order of the vectors, for any number of workers
+	for at := len(a.to); at < len(sums); at += len(a.to) { // always in the same order, for any number of workers
 		for t := range a.to {
 			sums[t] += sums[at+t]
 		}
@@ -200,7 +200,7 @@ func (a *centroidTrial) try(ctx context.Context) ([]float64, error) {
 	return sums[:len(a.to)], err
 }
 
-// block fills next from lo to hi, and sums.
+// block sets next for the vectors from lo to hi, and the sums of these.
 func (a *centroidTrial) block(s *scratch, lo, hi int, sums []float64) {
 	for t := range a.to {
 		copy(a.next[t][lo:hi], a.now[lo:hi])
@@ -227,7 +227,7 @@ func draw(rng *rand.Rand, weights []float64, drawn []bool) int {
 	for _, w := range weights {
 		total += w
 	}
-	left, last := float64(rng.Float64()*total), -1 // rounded: not fused with the subtraction
+	left, last := float64(rng.Float64()*total), -1 // the conversion prevents fusing with the subtraction
 	for i, w := range weights {
 		if w > 0 {
 			last = i
@@ -237,7 +237,7 @@ func draw(rng *rand.Rand, weights []float64, drawn []bool) int {
 		}
 	}
 	if last >= 0 {
-		return last // rounding left a rest
+		return last // reached only by rounding errors
 	}
 	for i := range drawn {
 		if !drawn[i] {

@@ -13,29 +13,29 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// rowBlock is the number of rows that a goroutine takes at a time.
+// rowBlock is the number of rows that a worker takes at a time.
 const rowBlock = 1024
 
-// lloyd is the state of Lloyd's iterations over one set of vectors.
+// lloyd is the state of Lloyd's iterations over a set of vectors.
 type lloyd struct {
 	vectors   []float32
 	n, dim, k int
-	limit     int       // of the iterations of a start
-	tolerance float64   // none below 0: until no vector changes its cluster
-	norms     []float64 // of the vectors
-	variance  float64   // mean of the variances of the components
-	scratch   []scratch // one for each worker
+	limit     int       // most iterations of a start
+	tolerance float64   // negative: iterate until no vector changes its cluster
+	norms     []float64 // norm of each vector
+	variance  float64   // mean of the variances of all components
+	scratch   []scratch // buffers of each worker
 
 	centroids []float32
-	panels    panels // of the centroids
+	panels    panels // the centroids, packed
 	labels    []int32
 	counts    []int32
 }
 
-// scratch is the memory of a worker.
+// scratch holds the buffers of a worker.
 type scratch struct {
-	tile   []float32 // some rows
-	scores []float32 // of the rows of the tile with all centroids
+	tile   []float32 // matrix.TileRows rows of vectors
+	scores []float32 // scores of these rows with all centroids
 }
 
 func newLloyd(vectors []float32, dim, k int) *lloyd {
@@ -53,7 +53,7 @@ func newLloyd(vectors []float32, dim, k int) *lloyd {
 func (l *lloyd) row(i int) []float32      { return l.vectors[i*l.dim : (i+1)*l.dim] }
 func (l *lloyd) centroid(c int) []float32 { return l.centroids[c*l.dim : (c+1)*l.dim] }
 
-// run iterates from the given centroids until it converges or the iterations are used up.
+// run iterates from the given centroids until it converges or reaches the limit.
 func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 	l.centroids = slices.Clone(start)
 	for i := range l.labels {
@@ -96,7 +96,7 @@ func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 	return &Clustering{K: l.k, Dim: l.dim, Labels: slices.Clone(l.labels), Centroids: l.centroids, Inertia: inertia, Iterations: steps}, nil
 }
 
-// assign gives each vector the label of its nearest centroid and returns how many labels changed.
+// assign sets the label of each vector to its nearest centroid and returns the number of labels that changed.
 func (l *lloyd) assign(ctx context.Context) (int, error) {
 	l.panels.pack(l.centroids, l.dim)
 	var changed atomic.Int64
@@ -114,8 +114,8 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 	return int(changed.Load()), err
 }
 
-// nearest returns the nearest centroid of a vector, given its scores and their error e: the one
-// of the greatest score, or of those within the error of it the one of least distance.
+// nearest returns the nearest centroid of a vector, given its scores and the bound e of their error: the one
+// with the greatest score, or if several are within the error, the one with the least distance.
 func (l *lloyd) nearest(i int, scores []float32, e float64) int32 {
 	first, second, at := float32(math.Inf(-1)), float32(math.Inf(-1)), int32(0)
 	for c, s := range scores {
@@ -152,8 +152,8 @@ func (l *lloyd) distances(ctx context.Context) ([]float64, error) {
 	return d, err
 }
 
-// refill gives each empty cluster the vector farthest from its centroid, the first of equally far ones, out
-// of clusters with more than one. Where all that is left is at distance 0, clusters stay empty.
+// refill gives each empty cluster the vector that is farthest from its centroid, the first of equally far ones,
+// from clusters with more than one vector. If all such vectors are at distance 0, the clusters stay empty.
 func (l *lloyd) refill(ctx context.Context) error {
 	clear(l.counts)
 	for _, c := range l.labels {
@@ -190,17 +190,17 @@ func (l *lloyd) refill(ctx context.Context) error {
 	return nil
 }
 
-// sumBytes bounds the sums that are added up at a time: half of a second cache.
+// sumBytes is the size of the sums that a worker computes at a time: half of a second-level cache.
 const sumBytes = 1 << 20
 
-// update moves the centroids to the means of their clusters and returns the sum of the squared
-// moves. The centroid of an empty cluster stays where it is.
+// update moves the centroids to the means of their clusters and returns the sum of the squared moves. The
+// centroid of an empty cluster does not move.
 func (l *lloyd) update(ctx context.Context) (float64, error) {
 	moves := make([]float64, l.k)
 	size := min(sumBytes/(8*l.dim), (l.k+len(l.scratch)-1)/len(l.scratch))
 	err := par.Ranges(ctx, l.k, max(1, size), len(l.scratch), func(_, lo, hi int) error {
 		sums := make([]float64, (hi-lo)*l.dim)
-		for i, c := range l.labels { // in the order of the vectors, which lie in memory in it
+		for i, c := range l.labels { // in the order in which the vectors are in memory
 			if int(c) >= lo && int(c) < hi {
 				to := sums[(int(c)-lo)*l.dim:][:l.dim]
 				for j, x := range l.row(i) {
@@ -229,7 +229,7 @@ func (l *lloyd) settle(c int, sums []float64) float64 {
 	for j, s := range sums {
 		next := float32(s / by)
 		d := float64(next) - float64(centroid[j])
-		move += float64(d * d) // rounded: not fused with the addition
+		move += float64(d * d) // the conversion prevents fusing with the addition
 		centroid[j] = next
 	}
 	return move
@@ -257,12 +257,12 @@ func variance(rows []float32, dim int) float64 {
 	return sum / n / float64(dim)
 }
 
-// panels are centroids, packed for package matrix. The score of a vector x with a centroid c is
-// x·c - ½|c|²: the larger, the nearer.
+// panels are centroids, packed for package matrix. The score of a vector x with a centroid c is x·c - ½|c|²:
+// the greater it is, the nearer they are.
 type panels struct {
 	floats  []float32
-	offsets []float32 // -½|c|²
-	longest float64   // norm of the longest centroid
+	offsets []float32 // by centroid: -½|c|²
+	longest float64   // greatest norm of a centroid
 }
 
 func (p *panels) pack(centroids []float32, dim int) {
@@ -277,8 +277,7 @@ func (p *panels) pack(centroids []float32, dim int) {
 	clear(p.offsets[n:])
 }
 
-// score calls do for each of the rows from lo to hi with its scores with all centroids of p and the
-// bound of their error.
+// score calls do for each row from lo to hi, with its scores for all centroids of p and their error bound.
 func (l *lloyd) score(s *scratch, p *panels, lo, hi int, do func(i int, scores []float32, e float64)) {
 	const height = matrix.TileRows
 	wide := len(p.offsets)
@@ -296,23 +295,23 @@ func (l *lloyd) score(s *scratch, p *panels, lo, hi int, do func(i int, scores [
 	}
 }
 
-// scoreError bounds how far the score of a vector with any centroid is from the true one: a float32 sum of dim
-// products and an offset, in any order, is off by at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹
-// for each product that is too small. Twice that also covers the rounding of the distance in float64.
+// scoreError returns a bound of the error of a vector's scores: a float32 sum of dim products and an offset, in
+// any order, is off by at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹ for each product that
+// underflows. The bound is twice that, which includes the rounding of the distance in float64.
 func (l *lloyd) scoreError(i int, p *panels) float64 {
 	terms := float64(l.dim + 2)
 	return terms * (0x1p-23*(l.norms[i]*p.longest+p.longest*p.longest/2) + 0x1p-148)
 }
 
-// beyond is a lower bound of the squared distance of a vector from a centroid, given its score
-// and the bound of its error, and of that distance as it is rounded.
+// beyond returns a lower bound of the squared distance, as rounded, of a vector from a centroid, given their
+// score and the bound of its error.
 func (l *lloyd) beyond(i int, score float32, e float64) float64 {
 	square := l.norms[i] * l.norms[i]
 	return square*(1-0x1p-30) - 2*(float64(score)+e)
 }
 
-// distance is the squared distance that defines what is nearest: eight sums, of every eighth
-// component each, and then of these in pairs. Squares are rounded before they are added.
+// distance returns the squared distance by which nearest is defined. It is the sum of eight sums, each over
+// every eighth component. Squares are rounded before they are added.
 func distance(x, y []float32) float64 {
 	var s [8]float64
 	y = y[:len(x)]
@@ -329,7 +328,7 @@ func distance(x, y []float32) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// norm returns the Euclidean length: squares of float32 are exact in float64 and cannot overflow there.
+// norm returns the Euclidean norm: squares of float32 are exact in float64 and cannot overflow.
 func norm(v []float32) float64 {
 	sum := 0.0
 	for _, c := range v {

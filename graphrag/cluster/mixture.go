@@ -14,19 +14,19 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// MixtureOptions of [SelectMixture].
+// MixtureOptions are the options of [SelectMixture].
 type MixtureOptions struct {
-	// Seed of the k-means the fits start from.
+	// Seed is the seed of the k-means from which each fit starts.
 	Seed uint64
-	// Regularization is added to all variances, so that a component on a single point or line has a
-	// density; 0 means 1e-6. It is in the square of the unit of the vectors.
+	// Regularization is added to all variances, so that a component on a single point or line has a density; 0
+	// means 1e-6. Its unit is the square of the vectors' unit.
 	Regularization float64
 
-	inits, maxIterations int     // starts, and rounds of EM of each
-	tolerance            float64 // EM ends when the mean log-likelihood of a vector rises by less
+	inits, maxIterations int     // number of starts, and most rounds of EM per start
+	tolerance            float64 // EM ends if the mean log-likelihood per vector rises by less
 }
 
-// resolve fills in the defaults of scikit-learn 1.2, which RAPTOR uses.
+// resolve returns the options with the defaults of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Regularization", o.Regularization, 0)
@@ -35,44 +35,43 @@ func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	return o, c.Err()
 }
 
-// ErrSingular is wrapped by the errors for vectors no mixture can be fitted to
-// in float64: a covariance has no inverse in spite of the regularization.
+// ErrSingular is wrapped by errors about vectors to which no mixture can be fitted in float64: a covariance has
+// no inverse despite the regularization.
 var ErrSingular = errors.New("singular covariance")
 
-// Mixture is a density that is a weighted sum of Gaussians. It does not change
-// once it is fitted and is safe for concurrent use.
+// Mixture is a weighted sum of Gaussian densities. It is immutable and safe for concurrent use.
 type Mixture struct {
 	// K is the number of components, Dim the length of a vector.
 	K, Dim int
-	// Weights of the components; they add up to 1.
+	// Weights are the components' weights, whose sum is 1.
 	Weights []float64
-	// Means has K rows of Dim.
+	// Means has K rows of Dim numbers.
 	Means []float64
-	// Covariances has K matrices of Dim rows of Dim.
+	// Covariances has K matrices of Dim rows of Dim numbers.
 	Covariances []float64
-	// N is the number of vectors the mixture was fitted to, LogLikelihood the
-	// sum of the logarithms of their densities.
+	// N is the number of vectors to which the mixture was fitted, LogLikelihood the sum of the logarithms of
+	// their densities.
 	N             int
 	LogLikelihood float64
-	// Iterations of EM, and whether they ended because there was little to gain.
+	// Iterations is the number of rounds of EM; Converged is true if they ended at a small gain.
 	Iterations int
 	Converged  bool
 
-	whiten   []float64 // per component the inverse of the Cholesky factor of its covariance
-	constant []float64 // per component ln weight - Dim/2·ln 2π - ½ ln |covariance|
+	whiten   []float64 // by component: the inverse of the Cholesky factor of its covariance
+	constant []float64 // by component: ln weight - Dim/2·ln 2π - ½ ln |covariance|
 }
 
 // Parameters returns the number of free parameters: K-1 weights, K·Dim means and K·Dim·(Dim+1)/2 covariances.
 func (m *Mixture) Parameters() int { return m.K - 1 + m.K*m.Dim + m.K*m.Dim*(m.Dim+1)/2 }
 
-// BIC returns the Bayesian information criterion, Parameters·ln N - 2·LogLikelihood:
-// of several mixtures for the same vectors the one with the least is preferred.
+// BIC returns the Bayesian information criterion, Parameters·ln N - 2·LogLikelihood: of several mixtures for
+// the same vectors, the one with the lowest is best.
 func (m *Mixture) BIC() float64 {
 	return float64(m.Parameters())*math.Log(float64(m.N)) - 2*m.LogLikelihood
 }
 
-// Probabilities returns for each of the vectors, rows of length Dim, the
-// probabilities that it comes from each of the K components.
+// Probabilities returns, for each of the vectors (rows of Dim numbers), the probabilities that it comes from
+// each of the K components.
 func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float64, error) {
 	if err := checkRows(vectors, m.Dim); err != nil {
 		return nil, err
@@ -89,9 +88,8 @@ func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float
 	return p, nil
 }
 
-// Memberships returns, for probabilities in rows of K, the components each row has a probability above
-// threshold of coming from, in ascending order, or the most probable one if there is none: no row is left
-// out. RAPTOR's threshold is 0.1, [DefaultMembership].
+// Memberships returns, for each row of K probabilities, the components with a probability above threshold, in
+// ascending order, or the most probable one if there is none. RAPTOR's threshold is 0.1, [DefaultMembership].
 func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]int32 {
 	groups := make([][]int32, len(probabilities)/m.K)
 	for i := range groups {
@@ -111,23 +109,23 @@ func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]in
 	return groups
 }
 
-// DefaultMembership is the probability above which RAPTOR counts a vector to a
-// component (parthsarthi03/raptor, cluster_utils.py).
+// DefaultMembership is the probability above which RAPTOR assigns a vector to a component
+// (parthsarthi03/raptor, cluster_utils.py).
 const DefaultMembership = 0.1
 
-// patience is the number of mixtures in a row that may be no better than the best one so far
-// before the search ends, exactComponents up to how many components none is skipped.
+// patience is the number of successive mixtures without an improvement after which the search ends;
+// exactComponents is the number of components up to which every number is tried.
 const (
 	patience        = 4
 	exactComponents = 8
 )
 
-// SelectMixture fits mixtures of more and more components, at most 49 and one less than there
-// are vectors, as RAPTOR does, and returns the one of least BIC, the smaller of two equal ones.
+// SelectMixture fits mixtures of increasing numbers of components, at most 49 and fewer than the vectors, as
+// RAPTOR does, and returns the one with the lowest BIC, the smaller of two equal ones.
 //
-// Up to 8 components each number is tried, from there on steps are an eighth, and the
-// search ends when four in a row brought nothing: fitting all numbers, as RAPTOR's
-// code does, takes most of its time for those that are far too many.
+// Up to 8 components every number is tried; after that the number grows by an eighth, and the search ends after
+// four without an improvement. Fitting all numbers, as RAPTOR's code does, spends most of its time on numbers
+// that are far too large.
 func SelectMixture(ctx context.Context, vectors []float32, dim int, opts MixtureOptions) (*Mixture, error) {
 	opts, err := opts.resolve()
 	if err := errors.Join(err, checkRows(vectors, dim)); err != nil {
@@ -147,12 +145,13 @@ func SelectMixture(ctx context.Context, vectors []float32, dim int, opts Mixture
 	return best, nil
 }
 
-// mixtureBlock is the number of rows that a goroutine takes at a time.
+// mixtureBlock is the number of rows that a worker takes at a time.
 const mixtureBlock = 128
 
-// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization (Dempster,
-// Laird and Rubin 1977) from the clusters [KMeans] finds. A k above the number of vectors means that number. Sums
-// are in float64; vectors far from the origin for their spread lose digits, so centre them first.
+// fitMixture fits a mixture of k Gaussians to vectors (rows of dim numbers) by expectation maximization
+// (Dempster, Laird and Rubin 1977), starting from the clusters of [KMeans]. k is reduced to the number of
+// vectors. Sums are in float64; vectors whose distance from the origin is large compared with their spread lose
+// digits, so centre them first.
 func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
 	var best *Mixture
 	for i := range opts.inits {
@@ -171,7 +170,7 @@ func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts Mixture
 	return best, nil
 }
 
-// fitFrom runs EM from clusters, of which it reads K, Dim and Labels.
+// fitFrom runs EM from a clustering, of which it reads K, Dim and Labels.
 func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts MixtureOptions) (*Mixture, error) {
 	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels)}
 	p := make([]float64, m.K*m.N)
@@ -199,12 +198,12 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 	return m, err
 }
 
-// leastLog is the logarithm of 1e-18, a probability that adds nothing to a sum in the 16 digits of a
-// float64. Most are below it and are 0.
+// leastLog is the logarithm of 1e-18, a probability too small to change a sum in float64. Smaller ones, which
+// are most, become 0.
 const leastLog = -41.44653167389282
 
-// expect is the E step: it writes the probabilities of the components to p, component by
-// component with a value for each row, and returns the log-likelihood of all rows.
+// expect is the E step: it writes the probabilities to p, for each component the values of all rows, and
+// returns the log-likelihood of all rows.
 func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (float64, error) {
 	n := len(vectors) / m.Dim
 	evidence := make([]float64, n)
@@ -225,8 +224,8 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (f
 	return sum, err
 }
 
-// probabilities writes the probabilities that a vector comes from each component, and returns the
-// logarithm of its density. centred is scratch.
+// probabilities writes the probabilities that a vector comes from each component, and returns the logarithm of
+// its density. centred is a buffer.
 func (m *Mixture) probabilities(row []float64, x []float32, centred []float64) float64 {
 	d := m.Dim
 	for c := range row {
@@ -248,8 +247,7 @@ func (m *Mixture) probabilities(row []float64, x []float32, centred []float64) f
 	return top + math.Log(sum)
 }
 
-// mahalanobis returns the squared distance of a centred vector from the mean in units of the
-// deviations of the component.
+// mahalanobis returns the squared Mahalanobis distance of a centred vector from the mean of a component.
 func mahalanobis(whiten, centred []float64) (sum float64) {
 	d := len(centred)
 	for j := range d {
@@ -262,7 +260,7 @@ func mahalanobis(whiten, centred []float64) (sum float64) {
 	return sum
 }
 
-// maximize is the M step: weights, means and covariances from probabilities.
+// maximize is the M step: it computes weights, means and covariances from the probabilities p.
 func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
 	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*m.Dim*m.Dim)
 	err := par.Ranges(ctx, m.K, mixtureComponents, 0, func(_, lo, hi int) error {
@@ -286,20 +284,20 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 	return m.factor()
 }
 
-// mixtureComponents is the number of components that a goroutine takes at a time.
+// mixtureComponents is the number of components that a worker takes at a time.
 const mixtureComponents = 8
 
-// members are the rows that come from a component with a probability above 0.
+// members are the rows with a probability above 0 of coming from a component.
 type members struct {
 	vectors []float32
 	dim     int
 	rows    []int32
-	shares  []float64 // their probabilities
+	shares  []float64 // probabilities of these rows
 }
 
 // mean computes the weighted mean and returns the sum of the weights.
 func (s *members) mean(mean []float64) float64 {
-	sum := 10 * 0x1p-52 // keeps a component that has lost all vectors defined
+	sum := 10 * 0x1p-52 // not 0, so that a component without vectors has a mean
 	for _, share := range s.shares {
 		sum += share
 	}
@@ -315,7 +313,7 @@ func (s *members) mean(mean []float64) float64 {
 	return sum
 }
 
-// finish makes the covariance and the weight of a component of its sums.
+// finish turns the sums of a component into its covariance and weight.
 func (m *Mixture) finish(c int, regularization float64) {
 	d := m.Dim
 	covariance := m.Covariances[c*d*d : (c+1)*d*d]
@@ -331,7 +329,7 @@ func (m *Mixture) finish(c int, regularization float64) {
 	m.Weights[c] /= float64(m.N)
 }
 
-// factor computes what densities are computed from.
+// factor computes the fields whiten and constant, from which densities are computed.
 func (m *Mixture) factor() error {
 	d, total := m.Dim, 0.0
 	for _, w := range m.Weights {
@@ -343,7 +341,7 @@ func (m *Mixture) factor() error {
 	m.whiten, m.constant = make([]float64, len(m.Covariances)), make([]float64, m.K)
 	buffer := make([]float64, d*d)
 	for c := range m.K {
-		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], buffer, d) // ln of the product of the deviations
+		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], buffer, d) // logs is half the logarithm of the determinant
 		if !ok || math.IsInf(logs, 0) || math.IsNaN(logs) {
 			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, or a larger Regularization",
 				c, m.K, ErrSingular)
@@ -353,8 +351,8 @@ func (m *Mixture) factor() error {
 	return nil
 }
 
-// invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to inverse, which has zeros,
-// and returns ln det L, or false if a is not positive definite. factor is scratch of the same size.
+// invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to inverse, which must contain
+// zeros, and returns ln det L, or false if a is not positive definite. factor is a buffer of the same size.
 func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok bool) {
 	for j := range d {
 		row, inverted := factor[j*d:][:j+1], inverse[j*d:][:j+1]
@@ -387,7 +385,7 @@ func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok boo
 	return logs, true
 }
 
-// spread adds up the lower triangle of the sum of the shares times z·zᵀ, where z is a row less the mean.
+// spread adds the lower triangle of share·z·zᵀ to covariance for each row, where z is the row less the mean.
 func (s *members) spread(covariance, mean []float64) {
 	centred := make([]float64, s.dim)
 	for i, row := range s.rows {

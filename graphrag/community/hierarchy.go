@@ -15,36 +15,35 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// HierarchyOptions of [HierarchicalLeiden]. The zero value is Leiden until stable at
-// every level and a MaxSize of 10.
+// HierarchyOptions are the options of [HierarchicalLeiden]. The zero value runs Leiden until stable at every
+// level, with a MaxSize of 10.
 type HierarchyOptions struct {
 	Options
-	// MaxSize is the number of nodes from which on a community is split: the communities that are not have
-	// fewer nodes, or cannot be split. At least 2; 0 means 10, the max_cluster_size of Microsoft GraphRAG.
+	// MaxSize is the number of nodes from which a community is split: leaves have fewer nodes, or cannot be
+	// split. At least 2; 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
-	// Start, when set, has the community of each node at each level from which Leiden begins, numbers of
-	// any kind, or -1 for a node that begins alone; missing levels begin with single nodes. If the
-	// communities come from a graph that hardly differs, most of them stay, unlike in a new run.
+	// Start, when set, is the partition from which Leiden begins, for each level: any number per community, or
+	// -1 for a node that begins alone; missing levels begin with single nodes. If the partitions come from a
+	// similar graph, most communities stay the same, unlike in a new run.
 	Start [][]int32
 }
 
 // Community is one community of a [Hierarchy].
 type Community struct {
-	// Level is 0 for the communities of the whole graph, else one more than the level of the parent.
+	// Level is 0 for communities of the whole graph, else one more than the parent's level.
 	Level int32
-	// Parent is the community this one is a part of, -1 at level 0.
+	// Parent is the number of the community that contains this one, -1 at level 0.
 	Parent int32
-	// Children are the communities it was split into, none for a leaf.
+	// Children are the numbers of the communities that this one was split into; none for a leaf.
 	Children []int32
-	// Nodes of the community in ascending order.
+	// Nodes are the nodes of the community, in ascending order.
 	Nodes []int32
-	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no communities inside.
+	// Unsplittable marks a leaf of MaxSize or more nodes in which Leiden finds no communities.
 	Unsplittable bool
 }
 
-// Hierarchy is a forest of communities, in which the parts of a community are its
-// children. Communities are numbered level by level, within a level by their
-// parents, within a parent by descending size, then by their smallest node.
+// Hierarchy is a forest of communities: the children of a community are its parts. Communities are numbered by
+// level, then by parent, then by descending size, then by smallest node.
 type Hierarchy struct {
 	Communities []Community
 	// Levels is the number of levels.
@@ -53,7 +52,7 @@ type Hierarchy struct {
 	Nodes int
 }
 
-// Cut returns the community of each node at a level: the one of that level it is in, or the leaf above it.
+// Cut returns the community that contains each node at a level: one of that level, or a leaf of a lower one.
 func (h Hierarchy) Cut(level int) []int32 {
 	cut := make([]int32, h.Nodes)
 	for id, c := range h.Communities {
@@ -67,12 +66,12 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on each community of
-// MaxSize nodes or more as a graph of its own, with only the edges inside of it, then on their parts, until
-// all are small or cannot be split. That is the hierarchy of Microsoft GraphRAG (graspologic's hierarchical
-// Leiden), which runs on the largest component alone. The communities of a component depend on the
-// component alone, so that unconnected material changes none of them. A node without edges is a community
-// of its own at level 0. Parts are split on all processors.
+// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on each community of MaxSize
+// or more nodes as a graph of its own, with only its inner edges, then on the parts of these, until all are
+// small or cannot be split. This is the hierarchy of Microsoft GraphRAG (graspologic's hierarchical Leiden),
+// which uses only the largest component. The communities of a component depend only on the component, so
+// unconnected nodes change none of them. A node without edges is a community of its own at level 0. Communities
+// are split on all processors.
 //
 // Errors are the errors of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
@@ -102,7 +101,7 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 	return h, nil
 }
 
-// hierarchyBuilder grows a hierarchy level by level.
+// hierarchyBuilder builds a hierarchy level by level.
 type hierarchyBuilder[W float] struct {
 	opts    Options
 	maxSize int
@@ -110,8 +109,8 @@ type hierarchyBuilder[W float] struct {
 	h       Hierarchy
 }
 
-// piece is a community that has to be split: its nodes in the graph and in the network of its
-// parent, and once that is done, its own network and its parts in there.
+// piece is a community to be split: its nodes in the graph and in the network of its parent, and after the
+// split its own network and the parts in it.
 type piece[W float] struct {
 	id     int32
 	nodes  []int32
@@ -181,8 +180,8 @@ func (b *hierarchyBuilder[W]) top(ctx context.Context, net *network[W], g *graph
 	return p.Members(), nil
 }
 
-// adopt makes the parts of a piece communities and returns the pieces that are to
-// be split next. nodes are the nodes of the graph whose root is p.
+// adopt adds the parts of a piece to the hierarchy as communities, and appends the parts to be split next to
+// next. If the piece is the whole graph, nodes are its nodes.
 func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
 	if p.id >= 0 {
 		nodes = b.h.Communities[p.id].Nodes
@@ -205,8 +204,7 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 	return next
 }
 
-// splitAll splits pieces into the communities of a level, on all processors. The random numbers of
-// each piece depend on the seed alone.
+// splitAll splits the pieces of a level on all processors. Their random numbers depend only on the seed.
 func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, level int, pieces []*piece[W]) error {
 	var start []int32
 	if level < len(b.start) {
@@ -227,7 +225,7 @@ func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, level int, pieces []
 	})
 }
 
-// split runs Leiden on one piece, from the communities of start if there are any.
+// split runs Leiden on one piece, beginning from the communities of start if it is not nil.
 func (s *solver[W]) split(opts Options, p *piece[W], start, places []int32) error {
 	p.net = p.within.part(p.local, places)
 	p.within, p.local = nil, nil
@@ -237,7 +235,7 @@ func (s *solver[W]) split(opts Options, p *piece[W], start, places []int32) erro
 	}
 	s.configure(twice, opts)
 	found := apart(p.net.n())
-	first := make(map[int32]int32) // node of each community of start
+	first := make(map[int32]int32) // community of start → its first node in the piece
 	for i, u := range p.nodes {
 		if start == nil || start[u] < 0 {
 			continue
@@ -254,22 +252,22 @@ func (s *solver[W]) split(opts Options, p *piece[W], start, places []int32) erro
 	return nil
 }
 
-// Partition says which community each node is in.
+// Partition assigns a community to each node.
 type Partition struct {
-	// Labels holds the community of each node. Communities are numbered from 0,
-	// the largest first, equally large ones by their smallest node.
+	// Labels holds the number of each node's community. Communities are numbered from 0, by descending size,
+	// then by smallest node.
 	Labels []int32
-	// Communities is their number.
+	// Communities is the number of communities.
 	Communities int
-	// Quality of the partition: its modularity at the options' resolution.
+	// Quality is the modularity of the partition, at the resolution of the options.
 	Quality float64
 	// Passes is the number of passes that were run.
 	Passes int
-	// Stable reports whether the last pass changed nothing, so that no node has a better community.
+	// Stable reports whether the last pass changed nothing, so that no node would gain by a move.
 	Stable bool
 }
 
-// Members returns the nodes of each community in ascending order. All lists share one array.
+// Members returns the nodes of each community in ascending order. The lists share one array.
 func (p Partition) Members() [][]int32 {
 	sizes := make([]int, p.Communities)
 	for _, c := range p.Labels {
@@ -286,8 +284,8 @@ func (p Partition) Members() [][]int32 {
 	return members
 }
 
-// canonical renumbers communities by descending size, then by their smallest
-// node, and returns how many there are. Labels are below their number.
+// canonical renumbers communities by descending size, then by smallest node, and returns their number. Labels
+// must be below len(labels).
 func canonical(labels []int32) int {
 	type community struct{ label, size, first int32 }
 	if len(labels) == 0 {
@@ -314,7 +312,7 @@ func canonical(labels []int32) int {
 	return len(comms)
 }
 
-// apart is the partition of n nodes each of which is a community of its own.
+// apart returns the partition in which each of n nodes is a community of its own.
 func apart(n int) Partition {
 	p := Partition{Labels: make([]int32, n), Communities: n}
 	singletons(p.Labels)
@@ -331,11 +329,12 @@ func singletons(labels []int32) {
 //
 //	Q = Σ over the communities C of  in(C)/2m - γ·(W(C)/2m)²
 //
-// in(C) is the weight of the edge ends inside C, W(C) the sum of the strengths of its nodes, 2m the sum of
-// all strengths; a loop has both ends at its node. The quality of a graph without weight is 0. Newman and
-// Girvan (2004), with the resolution of Reichardt and Bornholdt (2006). The error is the error of ctx.
+// where in(C) is the weight of the edge ends inside C, W(C) the sum of the strengths of its nodes, and 2m the
+// sum of all strengths; a self-loop has both ends at its node. The quality of a graph without weight is 0.
+// Newman and Girvan (2004), with the resolution of Reichardt and Bornholdt (2006). The only error is the
+// context's.
 func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, resolution float64) (float64, error) {
-	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
+	inside := make([]float64, g.N()) // by node: weight of its edge ends within its community
 	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {
 		for u := lo; u < hi; u++ {
 			inside[u] = insideOf(g, labels, int32(u))
@@ -345,7 +344,7 @@ func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, 
 		return 0, err
 	}
 	type totals struct {
-		inside float64 // weight of edge ends
+		inside float64 // weight of edge ends within the community
 		weight float64
 	}
 	comms := make([]totals, g.N())
@@ -363,8 +362,8 @@ func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, 
 	return sum, nil
 }
 
-// insideOf returns the weight of the edge ends of u that stay in its community. Which these are is
-// not to be foreseen, so there is no branch.
+// insideOf returns the weight of the edge ends of u within its community. It has no branch, because whether an
+// edge is within is unpredictable.
 func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 	inside, own := 0.0, labels[u]
 	lo, hi := g.Row(u)
@@ -383,23 +382,24 @@ func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 	return inside
 }
 
-// Options of [Leiden] and [HierarchicalLeiden]. The zero value runs the algorithm of
-// the paper for modularity until it is stable.
+// Options are the options of [Leiden] and [HierarchicalLeiden]. The zero value maximizes modularity, as in the
+// paper, until the partition is stable.
 type Options struct {
-	// Resolution γ: the larger, the more and smaller communities. Finite and above 0; 0 means 1.
+	// Resolution is γ: the larger it is, the more and smaller communities there are. It is finite and above 0;
+	// 0 means 1.
 	Resolution float64 `default:"1" min:"0"`
-	// Randomness θ of the refinement: a node joins a community with a probability in proportion to
-	// exp(gain/θ), the gain in units of edge weight. Finite and above 0; 0 means the 0.01 of Traag, Waltman
-	// and van Eck (2019), "Experimental analysis".
+	// Randomness is θ of the refinement: a node joins a community with a probability proportional to
+	// exp(gain/θ), where the gain is an edge weight. It is finite and above 0; 0 means 0.01, as in Traag,
+	// Waltman and van Eck (2019), "Experimental analysis".
 	Randomness float64 `default:"0.01" min:"0"`
-	// MaxPasses bounds the passes, each of which goes through all levels from single nodes up. 0 means 50.
-	// Two passes are what most libraries do by default; large graphs gain little after that.
+	// MaxPasses is the most passes, each of which goes through all levels from single nodes up; 0 means 50.
+	// Most libraries run two by default; large graphs gain little after two.
 	MaxPasses int `default:"50" min:"0"`
-	// Seed of all randomness.
+	// Seed is the seed of all random numbers.
 	Seed uint64
 }
 
-// resolve fills in the defaults and reports everything that is wrong.
+// resolve returns the options with their defaults, and an error that lists all invalid ones.
 func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "community"}
 	checks.Fill(&o)

@@ -11,11 +11,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// Leiden finds communities by the algorithm of Traag, Waltman and van Eck (2019). The package comment lists its
-// guarantees. A node without edges, or with none of a weight above 0 but its own loop, is a community of its own.
+// Leiden finds communities by the algorithm of Traag, Waltman and van Eck (2019); the package comment lists its
+// guarantees. A node whose only edges are its self-loop or have weight 0 is a community of its own.
 //
-// The error reports options that cannot be used, weights whose sum is not finite, or the end of ctx. The
-// result depends on the graph, the options and nothing else.
+// Errors are invalid options, weights whose sum is not finite, or a cancelled ctx. The result depends only on
+// the graph and the options.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -40,7 +40,7 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	return p, nil
 }
 
-// ofGraph returns the partition of a graph, without its quality.
+// ofGraph returns the partition of a graph, but not its quality.
 func ofGraph[W float](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
@@ -56,43 +56,43 @@ func ofGraph[W float](ctx context.Context, g *graph.Graph, about survey, opts Op
 	return p, nil
 }
 
-// solver holds the parameters of a run and the storage that its levels share.
+// solver holds the parameters of a run and the buffers that its levels share.
 type solver[W float] struct {
 	ctx       context.Context
-	gamma     float64 // γ'
+	gamma     float64 // γ' in the package comment
 	theta     float64
 	maxPasses int
-	draft     bool // the next pass begins from the result of this one
+	draft     bool // the current pass is a draft, see draftRounds
 	rng       rand.PCG
 
-	masses  []W     // of the communities: sums of the weights of their nodes
-	members []int32 // and how many these are
-	labels  int32   // from this one on, no community has one
-	empty   []int32 // those below that no community has
-	slack   []W     // of the nodes, see visit
+	masses  []W     // by community: sum of its nodes' weights
+	members []int32 // by community: number of its nodes
+	labels  int32   // labels from here on are unused
+	empty   []int32 // unused labels below labels
+	slack   []W     // by node, see visit
 	queue   []int32
 	order   []int32
 	sizes   []int32
 	levels  []*layer[W]
 	refiner refiner[W]
 
-	links      []W     // weight of the arcs from the node at hand by community, 0 in between
-	touched    []int32 // communities
-	neighbours []int32 // labels of the neighbours of some nodes
-	fetched    int32   // keeps reads from being optimised away
+	links      []W     // by community: weight of its arcs from the current node; zero otherwise
+	touched    []int32 // communities with arcs from the current node
+	neighbours []int32 // labels of the neighbours of a batch of nodes
+	fetched    int32   // written only so that the compiler keeps the reads of fetch
 }
 
-// layer is the state of a level that is kept while coarser levels are processed.
+// layer is the state of a level that is needed again after the coarser levels.
 type layer[W float] struct {
 	comms  groups
 	parts  groups
-	part   []int32 // of each node
-	counts []int32 // of the parts of each community
+	part   []int32 // by node: its part
+	counts []int32 // by community: number of its parts
 	coarse network[W]
 	labels []int32
 }
 
-// configure prepares for a graph of weight 2m.
+// configure sets the parameters for a graph whose strengths sum to 2m.
 func (s *solver[W]) configure(twice float64, opts Options) {
 	s.gamma = opts.Resolution
 	if twice > 0 {
@@ -102,7 +102,7 @@ func (s *solver[W]) configure(twice float64, opts Options) {
 	s.rng.Seed(opts.Seed, 0)
 }
 
-// reserve makes room for n nodes.
+// reserve allocates buffers for n nodes.
 func (s *solver[W]) reserve(n int) {
 	if n <= len(s.masses) {
 		return
@@ -126,17 +126,17 @@ func shuffle(rng *rand.PCG, order []int32) {
 	}
 }
 
-// patience is the number of passes in a row that have to change nothing before a partition counts as stable. The
-// refinement is random, so a pass that found nothing does not say that the next one will find nothing.
+// patience is the number of successive passes without a change after which a partition counts as stable. The
+// refinement is random, so a pass may find an improvement where the one before found none.
 const patience = 12
 
-// minFolded is the size from which on twins are folded: smaller networks are in the cache as they are.
+// minFolded is the number of nodes from which twins are folded: smaller networks fit into the cache unfolded.
 const minFolded = 1 << 14
 
-// A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
-// visited in draftRounds, because of those visited later less than a tenth move, and
-// communities are made nodes as they are, not refined: the next pass takes apart what does
-// not belong together. Smaller networks would lose modularity by it, and win little time.
+// The first of several passes is a draft for networks of at least minDraft nodes. A draft visits single nodes
+// only draftRounds times, because of nodes visited later less than a tenth move, and it does not refine
+// communities: the next pass splits what does not belong together. In smaller networks a draft would lower the
+// modularity and save little time.
 const (
 	draftRounds = 2
 	minDraft    = 1 << 17
@@ -178,13 +178,13 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 	return nil
 }
 
-// fewTwins is the share of the nodes below which folding twins is not worth a copy of the network.
+// fewTwins is the least share of nodes that folding must remove to be worth a copy of the network.
 const fewTwins = 1. / 32
 
-// fold makes one node of each class of adjacent twins whose weight a to each other is at least γ'·w(v)². If two
-// of them were in different communities, one would gain by joining the other; and any number of them are
-// γ-connected. So each class is in one community from the beginning. fold returns the network of the classes, in
-// the order of their first nodes, and the class of each node; or the network itself, if there are few twins.
+// fold replaces each class of adjacent twins v by one node, if the weight between them is at least γ'·w(v)². If
+// two of them were in different communities, one would gain by joining the other; and any number of them are
+// γ-connected. So each class is within one community from the start. fold returns the network of the classes,
+// in the order of their first nodes, and the class of each node; or the network itself, if there are few twins.
 func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32, error) {
 	n := net.n()
 	class := make([]int32, n)
@@ -211,7 +211,7 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	}
 	out := &network[W]{}
 	if net.spare {
-		out.arcs = net.arcs // rows are read in order, before they are overwritten
+		out.arcs = net.arcs // safe, because each row is read before it is overwritten
 	}
 	out.reset(len(firsts), len(net.arcs))
 	for c, u := range firsts {
@@ -220,7 +220,7 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 		}
 		k := W(t.Size[u])
 		for _, a := range net.row(u) {
-			if other := class[a.to]; other >= 0 { // so far only the first nodes have a class
+			if other := class[a.to]; other >= 0 { // only the first node of each class has a class yet
 				out.arcs = append(out.arcs, arc[W]{other, k * W(t.Size[a.to]) * a.w})
 			}
 		}
@@ -232,8 +232,9 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	return out, class, nil
 }
 
-// optimise is one pass of the Leiden algorithm over a network and all coarser ones: move the nodes, refine
-// the communities, make each part a node, continue with these in the communities that were found.
+// optimise is one pass of the Leiden algorithm over a network and all coarser ones: it moves nodes, refines
+// communities, makes each refined part a node of the coarser network, and continues there from the communities
+// found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	if depth == len(s.levels) {
 		s.levels = append(s.levels, &layer[W]{})
@@ -248,7 +249,7 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		lv.comms.gather(labels, s.order)
 		if lv.comms.count() == n {
 			if !moved {
-				return nil // each node has been compared with all others: γ-separated
+				return nil // every node is a community, and no move of one would gain
 			}
 			continue
 		}
@@ -260,7 +261,7 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			return err
 		}
 		if count == n && !moved {
-			// Chance left every node alone. If no merge is worth while either, the communities are ties.
+			// The random refinement joined no nodes. If a greedy one does not either, the communities are ties.
 			if count, err = s.refine(net, lv, true); count == n || err != nil {
 				return err
 			}

@@ -12,25 +12,24 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// float is how the arcs of a network hold their weights: float32 if that holds
-// all weights and their sums exactly, see survey.exactIn32, else float64.
+// float is the type of weights in a network: float32 if it represents all weights and their sums exactly
+// (survey.exactIn32), else float64.
 type float interface{ float32 | float64 }
 
-// arc is a neighbour with the weight of the edge. Both stand side by side
-// because rows are visited in random order.
+// arc is a neighbour with the weight of its edge, adjacent in memory, because rows are visited in random order.
 type arc[W float] struct {
 	to int32
 	w  W
 }
 
-// network is a graph at one level: rows of arcs, and the weight of each node, which is its strength. Loops
-// are left out, since no gain depends on them beyond the node weights, and so are arcs of weight 0.
+// network is a graph at one level: rows of arcs, and the weight of each node, which is its strength. It has no
+// self-loops, because gains depend on them only by node weights, and no arcs of weight 0.
 type network[W float] struct {
 	offsets []int64
 	arcs    []arc[W]
 	weights []W
-	loops   []float64 // weight of the edge ends of loops; nil if there are none
-	spare   bool      // the storage of the arcs is free once there is another network in place of this one
+	loops   []float64 // by node: weight of the ends of its self-loop; nil if there are none
+	spare   bool      // a network that replaces this one may overwrite its arcs
 }
 
 func (net *network[W]) n() int { return len(net.weights) }
@@ -39,26 +38,25 @@ func (net *network[W]) row(u int32) []arc[W] {
 	return net.arcs[net.offsets[u]:net.offsets[u+1]]
 }
 
-// reset makes a network without nodes, with room for some nodes and arcs.
+// reset removes all nodes, and allocates room for the given numbers of nodes and arcs.
 func (net *network[W]) reset(nodes, arcs int) {
 	net.offsets = append(slices.Grow(net.offsets[:0], nodes+1), 0)
 	net.weights = slices.Grow(net.weights[:0], nodes)
 	net.arcs = slices.Grow(net.arcs[:0], arcs)
 }
 
-// end ends the row of a node of some weight.
+// end ends the row of a node, whose weight is given.
 func (net *network[W]) end(weight W) {
 	net.offsets = append(net.offsets, int64(len(net.arcs)))
 	net.weights = append(net.weights, weight)
 }
 
-// batch is the number of nodes that are worked on together: the labels of their neighbours, and what there
-// is of their communities, are read before any is worked on. These reads do not wait for each other,
-// so that many cache misses cost little more than one.
+// batch is the number of nodes processed together: the labels of all their neighbours, and the state of their
+// communities, are read first. These reads do not depend on each other, so that their cache misses overlap.
 const batch = 32
 
-// part returns the network of some nodes, given in ascending order, and the arcs
-// between them. places is scratch of -1 for all nodes.
+// part returns the network of the given nodes, in ascending order, and of the arcs between them. places is a
+// buffer that contains -1 for all nodes.
 func (net *network[W]) part(nodes, places []int32) *network[W] {
 	for i, u := range nodes {
 		places[u] = int32(i)
@@ -88,8 +86,7 @@ func (net *network[W]) part(nodes, places []int32) *network[W] {
 	return out
 }
 
-// groups are the members of communities in compressed rows, the communities in
-// ascending order of their labels and without the empty ones.
+// groups holds the nodes of each community in compressed rows, in order of labels, without empty communities.
 type groups struct {
 	starts  []int32
 	members []int32
@@ -99,8 +96,8 @@ func (g *groups) count() int { return len(g.starts) - 1 }
 
 func (g *groups) of(c int) []int32 { return g.members[g.starts[c]:g.starts[c+1]] }
 
-// gather sorts the nodes by label, counting, and renumbers the labels to
-// 0..count-1. Labels are below the number of nodes. place is scratch.
+// gather sorts the nodes by label with a counting sort, and renumbers the labels to 0..count-1. Labels are
+// below the number of nodes. place is a buffer.
 func (g *groups) gather(labels, place []int32) {
 	n := len(labels)
 	place = place[:n]
@@ -129,22 +126,23 @@ func (g *groups) gather(labels, place []int32) {
 	}
 }
 
-// survey contains the sums of a graph that its network needs.
+// survey holds the sums over a graph that its network needs.
 type survey struct {
-	strengths []float64 // of the nodes
+	strengths []float64 // sum of the edge weights of each node
 	twice     float64   // 2m, the sum of all strengths
-	offsets   []int64   // of the rows without loops and without arcs of weight 0
-	loops     bool      // whether there are loops
-	whole     bool      // whether all weights are whole numbers
+	offsets   []int64   // row boundaries, without self-loops and arcs of weight 0
+	loops     bool      // the graph has self-loops
+	whole     bool      // all weights are whole numbers
 }
 
-// leastWeight is the least sum of weights that others can be divided by without leaving the range of a float64.
+// leastWeight is the least sum of weights by which others can be divided without overflow.
 const leastWeight = 0x1p-1000
 
-// surveyRows is the number of rows that are looked at between two looks at the context.
+// surveyRows is the number of rows that are read between two checks of the context.
 const surveyRows = 1 << 10
 
-// surveyed returns the survey of a graph. The error is the error of ctx, or reports unusable weights.
+// surveyed returns the survey of a graph. The error is the context's, or says that the sum of the weights is
+// too large or too small.
 func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
 	s, err := sums(ctx, g)
 	switch {
@@ -158,7 +156,7 @@ func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
 	return s, nil
 }
 
-// sums is surveyed, whatever the weights sum to.
+// sums returns the survey of a graph, without a check of the sum.
 func sums(ctx context.Context, g *graph.Graph) (survey, error) {
 	n := g.N()
 	s := survey{strengths: make([]float64, n), offsets: make([]int64, n+1), whole: true}
@@ -185,10 +183,10 @@ func sums(ctx context.Context, g *graph.Graph) (survey, error) {
 	return s, nil
 }
 
-// surveyedRow contains the sums of a row.
+// surveyedRow holds the sums over one row.
 type surveyedRow struct {
 	strength        float64
-	arcs            int64 // that are no loop and weigh anything
+	arcs            int64 // number of arcs that are no self-loop and have a weight above 0
 	loop, fractions bool
 }
 
@@ -214,8 +212,8 @@ func rowOf(g *graph.Graph, u int32) surveyedRow {
 	return surveyedRow{strength, hi - lo - int64(missing), loop, fractions}
 }
 
-// exactIn32 reports whether all weights are whole numbers with a sum
-// of 2^23 at most: then no sum of weights or strengths is rounded in a float32.
+// exactIn32 reports whether all weights are whole numbers whose sum is at most 2^23: then float32 represents
+// all sums of weights and strengths exactly.
 func (s *survey) exactIn32() bool { return s.whole && s.twice <= 1<<24 }
 
 // newNetwork returns the network of a graph.
@@ -238,7 +236,7 @@ func newNetwork[W float](ctx context.Context, g *graph.Graph, s survey) (*networ
 	})
 }
 
-// fillRow gives a network the arcs of a row of a graph.
+// fillRow copies the arcs of a row of a graph to the network.
 func fillRow[W float](net *network[W], u int32, g *graph.Graph) {
 	out, i := net.row(u), 0
 	targets := g.Targets()

@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// negligible is where an exponential no longer changes a sum of 1 or more.
+// negligible is an exponent at which exp is too small to change a sum of 1 or more.
 const negligible = -40
 
-// subset is a part of a community that grows during the refinement.
+// subset is a part C of a community S, which grows during the refinement.
 type subset[W float] struct {
-	weight W // W(C)
-	cut    W // E(C, S-C), S the community it is a part of
-	link   W // weight of the arcs from the node at hand, 0 in between
+	weight W // W(C), the weight of the part
+	cut    W // E(C, S-C), the weight between the part and the rest of S
+	link   W // weight of the arcs from the current node; zero otherwise
 	part   int32
-	alone  bool // a single node still
-	well   bool // well connected to the rest of S
+	alone  bool // the part is still a single node
+	well   bool // the part is well connected to the rest of S
 }
 
-// refiner splits one community after the other. What it works on is a network of its own: the
-// nodes of the community, numbered from 0, and the arcs between them.
+// refiner splits one community at a time. It works on a copy: a network of the community's nodes, numbered from
+// 0, and the arcs between them.
 type refiner[W float] struct {
 	gamma      float64
 	theta      float64
@@ -37,14 +37,13 @@ type refiner[W float] struct {
 	gains      []float64
 }
 
-// refine splits each community into parts that are well connected inside (Traag et al. 2019,
-// supplementary algorithm A.2, RefinePartition and MergeNodesSubset) and returns the number of
-// parts. Each node of a community S begins as a part of its own. In random order, a node v that
-// is still alone and well connected, E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well
-// connected, E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ) among
-// the parts with a gain that is not negative. Node weights are the weights in the whole network.
+// refine splits each community into well-connected parts (Traag et al. 2019, supplementary algorithm A.2,
+// RefinePartition and MergeNodesSubset) and returns the number of parts. At first each node of a community S is
+// a part. In random order, each node v that is still alone and well connected, E(v, S-v) ≥ γ'·w(v)·W(S-v),
+// joins one of the well-connected parts C, E(C, S-C) ≥ γ'·W(C)·W(S-C), with a gain of at least 0, with a
+// probability proportional to exp(gain/θ). Node weights are strengths in the whole network.
 //
-// A greedy refinement takes the best part instead, and stays alone only if all others lose.
+// A greedy refinement takes the part of greatest gain instead; a node stays alone if all gains are below 0.
 //
 // Each community has random numbers of its own.
 func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, error) {
@@ -58,7 +57,7 @@ func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, err
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
 	seed, r := s.rng.Uint64(), &s.refiner
 	r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
-	var neighbours []int32 // their places, for the members below ready
+	var neighbours []int32 // places of the neighbours of the members below ready
 	ready := int32(0)
 	for c := range k {
 		if c%looked == 0 && s.ctx.Err() != nil {
@@ -84,15 +83,15 @@ func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, err
 	return lv.number(s.sizes), nil
 }
 
-// whole makes each community one part, and returns how many there are.
+// whole makes each community one part, and returns the number of communities.
 func (lv *layer[W]) whole(labels []int32) int {
 	lv.part = append(lv.part[:0], labels...)
 	lv.parts, lv.comms = lv.comms, lv.parts
 	return lv.parts.count()
 }
 
-// number numbers the parts community by community, so that the next level has the nodes of one community side by
-// side, and returns their number. sizes are the sizes of the parts of each community, from its place on.
+// number numbers the parts by community, so that the nodes of a community are consecutive at the next level,
+// and returns their number. sizes holds the sizes of the parts of each community, from its first place on.
 func (lv *layer[W]) number(sizes []int32) int {
 	lv.parts.starts = append(lv.parts.starts[:0], 0)
 	sum := int32(0)
@@ -110,9 +109,9 @@ func (lv *layer[W]) number(sizes []int32) int {
 	return lv.parts.count()
 }
 
-// load copies u, the next member of a community of some size, whose first member has a place, with
-// the arcs to other nodes, and returns the places of the neighbours inside. Which ones are inside
-// cannot be predicted, so the code has no branch.
+// load copies node u of a community, with its arcs to other nodes of the community, which has the places first
+// to first+size-1. It returns the rest of places. It has no branch, because whether an arc is inside is
+// unpredictable.
 func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) []int32 {
 	row, end := from.row(u), len(net.arcs)
 	net.arcs = slices.Grow(net.arcs, len(row))
@@ -131,7 +130,7 @@ func (net *network[W]) load(from *network[W], u int32, places []int32, first, si
 	return places[len(row):]
 }
 
-// begin makes each node a part of its own.
+// begin makes each node a part.
 func (r *refiner[W]) begin() {
 	r.subsets, r.total = r.subsets[:0], 0
 	for u, weight := range r.net.weights {
@@ -144,7 +143,7 @@ func (r *refiner[W]) begin() {
 	}
 }
 
-// merge joins nodes that are alone to parts.
+// merge joins nodes that are alone to parts, in random order.
 func (r *refiner[W]) merge() {
 	n := len(r.subsets)
 	r.order = slices.Grow(r.order[:0], n)[:n]
@@ -177,8 +176,8 @@ func (r *refiner[W]) merge() {
 	}
 }
 
-// number numbers the parts in the order of the members, sorts these by part, counts them,
-// and returns how many parts there are.
+// number numbers the parts in the order of the members, sorts the members by part into sorted, writes the sizes
+// of the parts, and returns their number.
 func (r *refiner[W]) number(members, part, sorted, sizes []int32) int32 {
 	numbers := r.order[:0]
 	for range members {
@@ -207,7 +206,7 @@ func (r *refiner[W]) number(members, part, sorted, sizes []int32) int32 {
 	return count
 }
 
-// gather adds up arcs by the parts they lead to.
+// gather sums the arcs of a row by the part they lead to.
 func (r *refiner[W]) gather(row []arc[W]) {
 	r.candidates = slices.Grow(r.candidates[:0], len(row)+1)
 	t, touched := 0, r.candidates[:len(row)+1]
@@ -228,7 +227,7 @@ func (r *refiner[W]) wellConnected(p *subset[W]) bool {
 	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)
 }
 
-// choose picks the part that the lone node u joins, u for none.
+// choose returns the part that node u joins, or u if it stays alone.
 func (r *refiner[W]) choose(u int32) int32 {
 	k := r.gamma * float64(r.subsets[u].weight)
 	r.gains = append(r.gains[:0], 0)

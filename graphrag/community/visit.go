@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// gather reads the labels of all neighbours of some nodes.
+// gather reads the labels of all neighbours of the given nodes into s.neighbours.
 func (s *solver[W]) gather(net *network[W], labels, nodes []int32) {
 	total := 0
 	for _, u := range nodes {
@@ -28,7 +28,7 @@ func (s *solver[W]) gather(net *network[W], labels, nodes []int32) {
 	}
 }
 
-// fetch reads what there is of communities into the cache.
+// fetch reads the state of communities, so that it is in the cache.
 func (s *solver[W]) fetch(communities []int32) {
 	sum, masses, links := W(0), s.masses, s.links
 	for _, c := range communities {
@@ -37,8 +37,8 @@ func (s *solver[W]) fetch(communities []int32) {
 	s.fetched = int32(sum)
 }
 
-// linkUp adds up the arcs of a row by community, lists those communities in
-// touched and returns their number. It is not inlined, so its variables stay in registers.
+// linkUp sums the arcs of a row by community in links, lists these communities in touched and returns their
+// number. It is not inlined, so that its variables stay in registers.
 //
 //go:noinline
 func linkUp[W float](row []arc[W], labels []int32, links []W, touched []int32) int {
@@ -54,8 +54,8 @@ func linkUp[W float](row []arc[W], labels []int32, links []W, touched []int32) i
 	return t
 }
 
-// visit returns the community where a node gains most: its own, another one, or alone. It sets
-// the slack of the node: by how much that is better than the next best.
+// visit returns the community in which a node gains most: its own, another one, or alone in an empty one. It
+// sets the slack of the node: the difference to the second greatest gain.
 func (s *solver[W]) visit(net *network[W], labels []int32, u int32) (to int32) {
 	own, weight, row := labels[u], net.weights[u], net.row(u)
 	if len(s.touched) <= len(row) {
@@ -79,8 +79,8 @@ func (s *solver[W]) visit(net *network[W], labels []int32, u int32) (to int32) {
 	return to
 }
 
-// best returns the greatest gain of joining one of some communities or staying in one's own, the
-// second greatest or 0, and the place of the community to join, -1 for one's own.
+// best returns the greatest gain of joining a community of touched or staying in own, the second greatest or 0,
+// and the index in touched of the community to join, -1 for staying.
 func (s *solver[W]) best(touched []int32, own int32, k, stay float64) (first, second float64, at int) {
 	links, masses := s.links, s.masses
 	first, at = stay, -1
@@ -97,7 +97,7 @@ func (s *solver[W]) best(touched []int32, own int32, k, stay float64) (first, se
 	return first, second, at
 }
 
-// coarsen makes each part of a level one node of its coarse network.
+// coarsen builds the coarse network of a level, in which each part is a node.
 func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 	n, links, out := lv.parts.count(), s.links, &lv.coarse
 	out.reset(n, len(net.arcs)+1)
@@ -108,7 +108,7 @@ func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 			return s.ctx.Err()
 		}
 		first, sum := len(out.arcs), W(0)
-		links[p] = 1 // no arc leads there
+		links[p] = 1 // not 0, so that no arc within the part is added
 		for i := lv.parts.starts[p]; i < lv.parts.starts[p+1]; i++ {
 			if i == ready {
 				ready = min(i+batch, int32(len(lv.parts.members)))
@@ -132,8 +132,8 @@ func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 	return nil
 }
 
-// appendParts adds the arcs of a row to the links of the parts they lead to, and appends
-// arcs to those that had none. Which these are is unpredictable, so there is no branch.
+// appendParts adds the arcs of a row to the links of the parts they lead to, and appends an arc for each part
+// whose link was 0. It has no branch, because whether the link is 0 is unpredictable.
 func appendParts[W float](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
 	n := len(arcs)
 	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
@@ -149,22 +149,22 @@ func appendParts[W float](arcs []arc[W], row []arc[W], parts []int32, links []W)
 	return arcs[:n]
 }
 
-// tolerance is the part of a node's weights below which a gain is rounding.
+// tolerance is the relative size below which a gain is a rounding error.
 const tolerance = 1e-12
 
-// alone is the number of an empty community.
+// alone means an empty community as the target of a move.
 const alone = -1
 
-// moveNodes is the fast local move procedure (Traag et al. 2019, supplementary algorithm A.2,
-// MoveNodesFast): nodes are visited, few of them in random order, and moved to where the quality grows
-// most, an empty community included, and after a move those neighbours are visited again that could gain by
-// it. A draft visits all nodes, in some rounds, and wakes up none. It reports whether any node moved.
+// moveNodes is the fast local move procedure (Traag et al. 2019, supplementary algorithm A.2, MoveNodesFast):
+// it moves each node to the community, possibly an empty one, where the quality grows most. After a move it
+// visits those neighbours again that could now gain. A draft instead visits all nodes in each of a few rounds.
+// It reports whether any node moved.
 //
-// The gain of joining C, for a node v that is taken out of its own community, is E(v,C) - γ'·w(v)·W(C).
-// What a move changes in W(C) is left to the next pass, as in the paper for nodes that are not neighbours.
+// The gain of joining C, for a node v taken out of its community, is E(v,C) - γ'·w(v)·W(C). Nodes affected only
+// by the change of W(C) wait for the next pass, as nodes that are not neighbours do in the paper.
 //
-// Few nodes come in random order, because there it is chance that finds the better partitions;
-// many come in their own, in which they lie in memory.
+// Fewer than minFolded nodes are visited in random order, which finds better partitions; more nodes in the
+// order of memory, which is faster.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool, error) {
 	n, rounds := net.n(), math.MaxInt
 	if draft {
@@ -197,8 +197,8 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 	return moved, nil
 }
 
-// visitAll visits nodes, and wakes up the neighbours of those that move unless it is a draft. It
-// reports whether any moved.
+// visitAll visits nodes, and reduces the slack of the neighbours of moved ones unless it is a draft. It reports
+// whether any node moved.
 func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft bool) (moved bool, err error) {
 	for i := 0; i < len(waiting); i += batch {
 		if i%looked == 0 && s.ctx.Err() != nil {
@@ -215,8 +215,8 @@ func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft boo
 			moved = true
 			s.move(labels, u, to, net.weights[u])
 			if !draft {
-				// The slack of neighbours in other communities falls by the arcs to them. While a node has
-				// slack left, a visit would find nothing; one whose slack is below 0 waits for one.
+				// The slack of each neighbour in another community falls by the weight of its arc. A node with
+				// slack left cannot gain by moving; a node whose slack is below 0 is visited again.
 				slack := s.slack
 				for _, a := range net.row(u) {
 					if labels[a.to] != labels[u] {
@@ -229,10 +229,10 @@ func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft boo
 	return moved, nil
 }
 
-// looked is the number of nodes that are visited between two looks at the context.
+// looked is the number of nodes that are visited between two checks of the context.
 const looked = 1 << 12
 
-// move moves a node of some weight to a community, or to an empty one.
+// move moves a node to a community, or to an empty one.
 func (s *solver[W]) move(labels []int32, u, to int32, weight W) {
 	if to == alone {
 		to = s.vacant()
@@ -248,7 +248,7 @@ func (s *solver[W]) move(labels []int32, u, to int32, weight W) {
 	}
 }
 
-// vacant returns a label of no community.
+// vacant returns an unused label.
 func (s *solver[W]) vacant() int32 {
 	if last := len(s.empty) - 1; last >= 0 {
 		c := s.empty[last]
@@ -259,7 +259,7 @@ func (s *solver[W]) vacant() int32 {
 	return s.labels - 1
 }
 
-// count adds up the communities.
+// count sets the masses, the sizes and the unused labels of the communities.
 func (s *solver[W]) count(net *network[W], labels []int32) {
 	n := net.n()
 	masses, members := s.masses[:n], s.members[:n]

@@ -14,19 +14,18 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Embedder turns texts into vectors, such that texts of like content have a large dot product. A value of
-// langchaingo's embeddings.Embedder is one, and the other way round.
+// Embedder turns texts into vectors, such that texts of similar content have a large dot product. It has the
+// method set of langchaingo's embeddings.Embedder, so each implements the other.
 //
-// All vectors of one embedder have the same length, whatever the text, also the empty one. EmbedDocuments
-// returns one vector for each text, in order; none for none. Both methods are safe for concurrent use, and
-// when ctx is cancelled they return an error that satisfies errors.Is with the context's. Package graphragtest
-// checks these rules.
+// All vectors of one embedder have the same length, whatever the text, also for an empty one. EmbedDocuments
+// returns one vector for each text, in order; none for no texts. Both methods are safe for concurrent use, and
+// when ctx is cancelled they return an error that wraps the context's. Package graphragtest checks these rules.
 type Embedder interface {
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Func makes an [Embedder] of a function, for vectors of texts and questions alike.
+// Func makes an [Embedder] of a function, which embeds texts and questions alike.
 type Func func(ctx context.Context, texts []string) ([][]float32, error)
 
 // EmbedDocuments calls f.
@@ -46,10 +45,10 @@ func (f Func) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	return rows[0], nil
 }
 
-// Model describes an embedder. The embedders of this package are models; foreign ones need not be.
+// Model describes an embedder. The embedders of this package implement it; others need not.
 type Model interface {
-	// Name identifies the embedder and all that its vectors depend on: equal
-	// names, equal vectors. An index stores it to refuse others.
+	// Name identifies the embedder and everything its vectors depend on: equal names mean equal vectors. An
+	// index stores the name to reject other embedders.
 	Name() string
 	// Dim is the length of the vectors.
 	Dim() int
@@ -59,7 +58,7 @@ type Model interface {
 // enough to stop soon after a cancel.
 const atOnce = 256
 
-// Batches embeds texts, some in a call, and yields the vectors of each call. An error ends it.
+// Batches embeds texts, atOnce per call, and yields the vectors of each call. It ends at an error.
 func Batches(ctx context.Context, e Embedder, texts text.List) iter.Seq2[[][]float32, error] {
 	return func(yield func([][]float32, error) bool) {
 		for from := 0; from < texts.Len(); from += atOnce {
@@ -78,8 +77,7 @@ func Batches(ctx context.Context, e Embedder, texts text.List) iter.Seq2[[][]flo
 	}
 }
 
-// Query is the vector of a query; nil if it is all zero, that is of a query that the
-// embedder knows nothing of, and that is like nothing.
+// Query returns the vector of a query, or nil if it is all zeros: then the embedder knows no word of the query.
 func Query(ctx context.Context, e Embedder, text string) ([]float32, error) {
 	row, err := e.EmbedQuery(ctx, text)
 	if err != nil || !slices.ContainsFunc(row, func(c float32) bool { return c != 0 }) {
@@ -88,19 +86,19 @@ func Query(ctx context.Context, e Embedder, text string) ([]float32, error) {
 	return row, nil
 }
 
-// grain is the number of texts that a worker embeds before it takes others.
+// grain is the number of texts that a worker takes at a time.
 const grain = 16
 
-// counter counts the terms of texts, one text after the other.
+// counter counts the terms of one text at a time.
 type counter struct {
 	numbers *text.Numbering
-	counts  []int32 // by number, all 0 between texts
-	touched []int32 // numbers that occur in the text
-	cols    []int32 // terms of the text, and their weights
+	counts  []int32 // by term number; all zero between texts
+	touched []int32 // numbers of the terms of the current text
+	cols    []int32 // buffers of LSA.embed: term numbers and their weights
 	vals    []float32
 }
 
-// bag counts a text.
+// bag counts the terms of a text.
 func (c *counter) bag(s string) bag {
 	c.touched = c.touched[:0]
 	c.numbers.Text(s, func(terms []int32) bool {
@@ -127,10 +125,10 @@ func (c *counter) bag(s string) bag {
 	return b
 }
 
-// maxWords is the number of words that a counter may remember between texts.
+// maxWords is the number of words that a counter may cache between texts.
 const maxWords = 1 << 17
 
-// bag is a counted text: its terms, by their numbers in a vocabulary, in ascending order.
+// bag is the term counts of a text, in ascending order of the terms' numbers in a vocabulary.
 type bag []entry
 
 type entry struct {
@@ -142,7 +140,7 @@ func (b bag) sort() {
 	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
 }
 
-// vocabulary numbers the terms of a corpus, the most frequent first, and knows in how many texts each occurs.
+// vocabulary numbers the terms of a corpus, the most frequent first, and counts the texts with each.
 type vocabulary struct {
 	terms   *text.Vocabulary
 	df      []int32
@@ -159,16 +157,16 @@ func (v *vocabulary) add(term []byte, df int32) {
 	v.rootIDF = append(v.rootIDF, math.Sqrt(math.Log1p((n-d+.5)/(d+.5))))
 }
 
-// readCorpus counts all texts and builds their vocabulary of at most maxTerms terms that occur in leastDF
-// texts or more: the most frequent, equal ones in the order of the alphabet. Nothing in the result depends
+// readCorpus counts the terms of all texts and builds their vocabulary: at most maxTerms terms, each in at
+// least two texts of a large corpus; the most frequent first, then alphabetically. The result does not depend
 // on the number of workers.
 func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers int) (*vocabulary, []bag, error) {
-	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
+	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // counted is the worker that counted each text
 	counters := make([]*counter, par.Workers(workers))
 	for w := range counters {
 		counters[w] = &counter{numbers: new(text.Vocabulary).Numbering(a)}
 	}
-	frequency := make([][]int32, len(counters)) // of the counter's terms in its texts
+	frequency := make([][]int32, len(counters)) // by worker and its term number: number of its texts with the term
 	err := par.Ranges(ctx, len(texts), grain, workers, func(w, lo, hi int) error {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			bags[i], counted[i] = counters[w].bag(texts[i]), w
@@ -183,7 +181,7 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers in
 		return nil, nil, err
 	}
 	v := mergeVocabularies(counters, frequency, len(texts))
-	numbers := make([][]int32, len(counters)) // in v, of each counter's terms
+	numbers := make([][]int32, len(counters)) // by worker: the numbers in v of the worker's terms
 	for w := range counters {
 		for n := range frequency[w] {
 			numbers[w] = append(numbers[w], int32(v.terms.Find(counters[w].numbers.Terms().At(n))))
@@ -195,7 +193,7 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers in
 	})
 }
 
-// renumber gives the entries other numbers and drops those with -1.
+// renumber replaces term numbers, and drops terms whose new number is -1.
 func (b bag) renumber(numbers []int32) bag {
 	kept := b[:0]
 	for _, e := range b {
@@ -240,14 +238,14 @@ type weighted struct {
 	weight float64
 }
 
-// termWeight is (1 + ln tf)·√idf. The root is because the dot product of two texts multiplies the weights
-// of a term: each side brings half of its idf, and the product contains it once, as BM25 does. Weights with
-// the whole idf on both sides, the usual TF-IDF, let the rarest term of a query decide alone.
+// termWeight returns (1 + ln tf)·√idf. The dot product of two texts multiplies the weights of a term: with the
+// root of the idf in each weight, the product contains the idf once, as BM25 does. With the whole idf in both
+// weights, the usual TF-IDF, the rarest term of a query decides alone.
 func termWeight(count int32, rootIDF float64) float64 {
 	return (1 + math.Log(float64(count))) * rootIDF
 }
 
-// weigh gives the terms of a text their weights, and returns the squared length of that.
+// weigh returns the weights of a text's terms, and the sum of their squares.
 func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 	row = make([]weighted, len(b))
 	for i, e := range b {
@@ -258,11 +256,11 @@ func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 	return row, squares
 }
 
-// unit scales v to length 1; zeros stay zeros.
+// unit scales v to length 1; a vector of zeros stays as it is.
 func unit(v []float32) []float32 {
 	squares := 0.0
 	for _, c := range v {
-		squares += float64(c) * float64(c) // exact products
+		squares += float64(c) * float64(c) // products of float32 are exact in float64
 	}
 	if squares == 0 {
 		return v

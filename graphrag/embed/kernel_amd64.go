@@ -4,10 +4,10 @@ package embed
 
 import "golang.org/x/sys/cpu"
 
-// lanes are the components that the kernel adds up at a time.
+// lanes is the number of components that the assembly sums at the same time.
 const lanes = 8
 
-// sumFirst computes as many of the first components of [sumRows] as it can, and returns how many.
+// sumFirst computes as many of the first components of [sumRows] as the assembly can, and returns their number.
 func sumFirst(out, x []float32, cols []int32, vals []float32) (done int) {
 	if !cpu.X86.HasAVX2 || len(out) < lanes || len(cols) == 0 {
 		return 0

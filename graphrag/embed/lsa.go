@@ -18,31 +18,32 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxTerms bounds the vocabulary, and with it the memory: the terms that occur in the most texts
-// are kept. It and leastDF were chosen by retrieval of evidence on WildGraphBench over all domains.
+// maxTerms limits the vocabulary, and so the memory, to the terms that occur in the most texts. It and the
+// least document frequency were chosen by evidence recall on all domains of WildGraphBench.
 const maxTerms = 50_000
 
-// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at least 384 and at most 1,024. More
-// texts have more subjects to tell apart. On the domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and 768
-// dimensions find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643) 30.9, 40.0 and 47.3 %.
+// automaticDim returns the number of dimensions for a corpus of n texts: 7√n, from 384 to 1,024. More texts
+// have more subjects to separate. On the single domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and
+// 768 dimensions find 48.8, 53.1 and 51.4 % of the gold pages; on all domains together (8,643 chunks) 30.9,
+// 40.0 and 47.3 %.
 func automaticDim(texts int) int {
 	return min(max(int(7*math.Sqrt(float64(texts))), 384), 1024)
 }
 
 // LSAOptions describe a model of latent semantic analysis. The zero value is the default.
 type LSAOptions struct {
-	// Dim is the number of latent dimensions; 0 means 384 for up to 3,000 texts, rising to 1,024 for
-	// 21,000. A corpus that spans fewer gets fewer, see [LSA.Dim].
+	// Dim is the number of latent dimensions; 0 means 384 for up to 3,000 texts, rising to 1,024 for 21,000. A
+	// corpus of a lower rank gets fewer, see [LSA.Dim].
 	Dim int
-	// Analyzer makes the terms; nil means [text.Default].
+	// Analyzer cuts texts into terms; nil means [text.Default].
 	Analyzer text.Analyzer
-	// Seed seeds the random sketch. Any value does.
+	// Seed is the seed of the random sketch; any value will do.
 	Seed uint64
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never changes a result.
 	Workers int
 }
 
-// resolve fills in the defaults for the size of a corpus.
+// resolve returns the options with defaults for the number of texts.
 func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	c := opt.Checks{Of: "embed: LSA"}
 	opt.Min(&c, "Dim", o.Dim, 0)
@@ -68,11 +69,11 @@ func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 type LSA struct {
 	vocabulary *vocabulary
 	analyzer   text.Analyzer
-	projection []float32 // a row of dim for each term
+	projection []float32 // one row of dim numbers per term
 	dim        int
 	workers    int
 	name       string
-	counters   sync.Pool // of *counter
+	counters   sync.Pool // pool of *counter
 }
 
 var (
@@ -126,14 +127,14 @@ func newLSA(v *vocabulary, opts LSAOptions) *LSA {
 	return m
 }
 
-// Name is "lsa", the dimension, and a checksum of the model.
+// Name returns "lsa" with the dimension and a checksum of the model.
 func (m *LSA) Name() string { return m.name }
 
 // Dim returns the length of the vectors: Dim of the options, or the rank of the corpus if that
 // is less, but at least 1.
 func (m *LSA) Dim() int { return m.dim }
 
-// EmbedDocuments returns a vector of length 1, or of zeros, for each text.
+// EmbedDocuments returns a vector for each text, of length 1 or all zeros.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	err := par.Ranges(ctx, len(texts), grain, m.workers, func(_, lo, hi int) error {
@@ -148,15 +149,16 @@ func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, 
 	return vectors, nil
 }
 
-// EmbedQuery treats the question like a document.
+// EmbedQuery returns the vector that EmbedDocuments returns for the same text.
 func (m *LSA) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("embed: query: %w", err)
+		return nil, fmt.Errorf("embed: vector of the query by LSA: %w", err)
 	}
 	return m.embed(text), nil
 }
 
-// embed adds up the rows of the projection, terms in ascending order.
+// embed returns the vector of a text: the sum of its terms' rows of the projection, in ascending order of
+// terms, scaled to length 1.
 func (m *LSA) embed(s string) []float32 {
 	c := m.counters.Get().(*counter)
 	defer m.counters.Put(c)
@@ -171,7 +173,7 @@ func (m *LSA) embed(s string) []float32 {
 	return unit(sum)
 }
 
-// sign names the model for a checksum of its analyzer, vocabulary and projection.
+// sign sets the model's name from a checksum of its analyzer, vocabulary and projection.
 func (m *LSA) sign() {
 	sum := crc32.NewIEEE()
 	v := m.vocabulary
@@ -179,13 +181,13 @@ func (m *LSA) sign() {
 	for i, df := range v.df {
 		fmt.Fprintf(sum, "%d %q\n", df, v.terms.At(i))
 	}
-	for part := range slices.Chunk(m.projection, 1<<14) { // which are copied
-		_ = binary.Write(sum, binary.LittleEndian, part) // a hash takes everything
+	for part := range slices.Chunk(m.projection, 1<<14) { // in parts, because binary.Write copies its argument
+		_ = binary.Write(sum, binary.LittleEndian, part) // writing to a hash cannot fail
 	}
 	m.name = fmt.Sprintf("lsa-%d-%08x", m.dim, sum.Sum32())
 }
 
-// sparse is a matrix in compressed rows: row i has the entries starts[i]..starts[i+1]-1, columns ascending.
+// sparse is a matrix in compressed row format: row i has entries starts[i] to starts[i+1]-1, by column.
 type sparse struct {
 	cols   int
 	starts []int
@@ -231,8 +233,9 @@ func (a *sparse) transpose() *sparse {
 	return t
 }
 
-// mul computes out = a·x, where x and out are dense with width columns. Each row of out is computed by one goroutine, in the
-// order of the columns: the result does not depend on the number of goroutines. The only errors are ctx's.
+// mul computes out = a·x, where x and out are dense matrices of width columns. One goroutine computes each row
+// of out, in the order of the columns: the result does not depend on the number of goroutines. The only errors
+// are the context's.
 func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int) error {
 	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -267,8 +270,8 @@ func (o operator) MulTSingle(ctx context.Context, out, x []float32, width int) e
 	return mul(ctx, o.transposed, out, x, width, o.workers)
 }
 
-// powerIterations, scikit-learn's default, bring the neighbours of texts as near as the exact
-// decomposition does; with 2 iterations, two of the ten nearest neighbours differ.
+// powerIterations is scikit-learn's default. With 5 iterations the nearest neighbours of texts are as near as
+// by the exact decomposition; with 2, two of the ten nearest neighbours differ.
 const powerIterations = 5
 
 // rightSingular returns the leading singular values of a and its right singular vectors.
@@ -277,16 +280,16 @@ func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, worker
 	return sigma, v, err
 }
 
-// float is a component of a row.
+// float is the type of a matrix's numbers.
 type float interface{ float32 | float64 }
 
-// sumRows computes out = Σ vals[k]·row cols[k] of x, whose rows are as long as out, in the
-// order of k; of single precision, in which most products are, a kernel computes as many components
-// as it can. Products and sums are rounded one by one, so that all processors have the same bits.
+// sumRows computes out = Σ vals[k]·(row cols[k] of x), in the order of k; the rows of x are as long as out. In
+// single precision, sumFirst computes as many components as it can. Each product and sum is rounded by itself,
+// so that all processors give the same bits.
 func sumRows[F float](out, x []F, cols []int32, vals []float32) {
 	width, done := len(out), 0
 	for _, c := range cols {
-		_ = x[int(c)*width : (int(c)+1)*width] // the kernel does not look
+		_ = x[int(c)*width : (int(c)+1)*width] // bounds check, which the assembly does not make
 	}
 	if single, ok := any(out).([]float32); ok {
 		done = sumFirst(single, any(x).([]float32), cols, vals[:len(cols)])
@@ -294,7 +297,7 @@ func sumRows[F float](out, x []F, cols []int32, vals []float32) {
 	sumRest(out, done, x, cols, vals)
 }
 
-// sumRest computes the components of out from one on.
+// sumRest computes the components of out from the index from on.
 func sumRest[F float](out []F, from int, x []F, cols []int32, vals []float32) {
 	width := len(out)
 	out = out[from:]

@@ -17,20 +17,20 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The types of entities of package rules that matter here.
+// Entity types of package rules that are used here.
 const quantity, other = "quantity", "other"
 
-// decorated changes the mentions and facts of an extractor, chunk by chunk. Under a
-// [memo.Keeper] it does so where these or the chunk are different from the last time.
+// decorated changes the mentions and facts that an extractor found, chunk by chunk. Under a [memo.Keeper] it
+// does so only if the chunk or its extraction differs from the last call.
 type decorated struct {
 	Extractor
 	name   string
 	change func(*graphrag.Chunk, *kg.Extraction)
-	when   func([]graphrag.Chunk) bool // nil: always
+	when   func([]graphrag.Chunk) bool // nil means for all chunks
 }
 
-// plainKey has all that the change of an extraction depends on. A list is known by its place in memory: the
-// key keeps it alive, so no other list can be there.
+// plainKey identifies the input of change. It identifies a list by its address, which no other list can have
+// while the key refers to it.
 type plainKey struct {
 	by, title, text string
 	mention         *kg.Mention
@@ -43,7 +43,7 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	if err != nil || d.when != nil && !d.when(chunks) {
 		return found, err
 	}
-	out := slices.Clone(found) // the result is shared
+	out := slices.Clone(found) // the extractor may share its result
 	return out, par.Each(ctx, len(found), 0, func(i int) error {
 		x := &out[i]
 		key := plainKey{d.name, chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
@@ -57,20 +57,20 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	})
 }
 
-// Linked returns an extractor that adds a fact for each two neighbouring entities of a
-// sentence that no fact relates: the relation is the text between them. Package rules
-// states few facts, though true ones, and a graph of these alone has hardly any edges.
+// Linked returns an extractor that adds a fact for each two neighbouring entities of a sentence that no fact
+// relates; the relation is the text between them. Package rules states few facts, and a graph of these alone
+// has hardly any edges.
 func Linked(x Extractor) Extractor {
 	return decorated{Extractor: x, name: "linked", change: relate}
 }
 
 const (
-	// linkedWeight is below the weight of stated facts.
+	// linkedWeight is less than 1, the weight of stated facts.
 	linkedWeight = 0.5
-	// maxBetween is the largest distance of two names in bytes, maxBetweenWords the
-	// longest text between them, in bytes, that becomes the relation.
+	// maxBetween is the longest distance between two names, and maxBetweenWords the longest text between them
+	// that becomes the relation, both in bytes.
 	maxBetween, maxBetweenWords = 150, 60
-	// mentionedWith is the relation if the text between is longer, or of a table.
+	// mentionedWith is the relation if the text between two names is longer, or separates the cells of a table.
 	mentionedWith = "is mentioned with"
 )
 
@@ -109,12 +109,11 @@ func relate(c *graphrag.Chunk, x *kg.Extraction) {
 		})
 	}
 	if len(linked) > 0 {
-		x.Facts = slices.Concat(x.Facts, linked) // without spare capacity
+		x.Facts = slices.Concat(x.Facts, linked) // a copy, because the list is shared
 	}
 }
 
-// between returns the relation for the text between two names. The text between the cells of a
-// table relates nothing.
+// between returns the relation for the text between two names. Text between the cells of a table is none.
 func between(s string) string {
 	if strings.Contains(s, "|") {
 		return mentionedWith
@@ -143,14 +142,13 @@ func sentenceAt(sentences []text.Span, span kg.Span) text.Span {
 	return sentences[i-1]
 }
 
-// Described returns an extractor that uses the sentence of a mention or fact as its
-// description if it has none: the text that a model would condense.
+// Described returns an extractor that describes a mention or fact without a description by its sentence, the
+// text that a model would summarize.
 func Described(x Extractor) Extractor {
 	return decorated{Extractor: x, name: "described", change: describe}
 }
 
-// longestSentence is the longest sentence in bytes that becomes a description. Longer ones
-// are tables or lists that were not cut.
+// longestSentence is the longest sentence, in bytes, that becomes a description. Tables and lists are longer.
 const longestSentence = 600
 
 func describe(c *graphrag.Chunk, x *kg.Extraction) {
@@ -168,27 +166,27 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// Titled returns an extractor that adds the title of a passage as an entity and, if facts is true, a fact
-// that relates it to each entity of the passage: a passage of an encyclopedia is about its title but writes
-// "he" or "the film". Titles are added only if the chunks are [TitledPassages].
+// Titled returns an extractor that adds the title of a passage as an entity and, if facts is true, a fact that
+// relates it to each entity of the passage: an encyclopedia's passage is about its title but writes "he" or
+// "the film". Titles are added only if the chunks are [TitledPassages].
 func Titled(x Extractor, facts bool) Extractor {
 	return decorated{x, fmt.Sprint("titled ", facts), func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
 }
 
-// The limits of a corpus of titled passages: nine of ten documents are a single passage of at most
-// maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki and
-// MuSiQue have about a hundred tokens; a page of the web has thousands, and its title is a headline.
+// Limits of a corpus of titled passages: nine of ten documents are a single passage of at most maxTitledTokens
+// tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki and MuSiQue have about a
+// hundred tokens; a web page has thousands, and its title is a headline.
 const (
 	maxTitledTokens = 300
 	maxTitleWords   = 8
 	titledShare     = 0.9
 )
 
-// titleRelation is the label of the added facts.
+// titleRelation is the relation of the facts that Titled adds.
 const titleRelation = "mentions"
 
-// TitledPassages reports whether a corpus consists of titled passages, such as the
-// beginnings of the articles of an encyclopedia.
+// TitledPassages reports whether a corpus consists of titled passages, such as beginnings of encyclopedia
+// articles.
 func TitledPassages(chunks []graphrag.Chunk) bool {
 	docs, passages := 0, 0
 	for i, c := range chunks {
@@ -204,13 +202,14 @@ func TitledPassages(chunks []graphrag.Chunk) bool {
 	return MostlyTitled(passages, docs)
 }
 
-// MostlyTitled is [TitledPassages] of documents of which a given number are titled passages.
+// MostlyTitled reports whether a corpus of docs documents, of which passages are titled passages, counts as
+// [TitledPassages].
 func MostlyTitled(passages, docs int) bool {
 	return docs > 0 && float64(passages) >= titledShare*float64(docs)
 }
 
 func addTitle(c *graphrag.Chunk, x *kg.Extraction, facts bool) {
-	title, _, _ := strings.Cut(strings.Join(strings.Fields(c.Title), " "), " (") // disambiguates two pages
+	title, _, _ := strings.Cut(strings.Join(strings.Fields(c.Title), " "), " (") // without a suffix such as "(film)" of an ambiguous title
 	fold := kg.FoldUnicode.Key
 	if fold(title) == "" || len(strings.Fields(title)) > maxTitleWords {
 		return

@@ -39,7 +39,7 @@ type Extractor interface {
 	Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error)
 }
 
-// Stages of the calls, under which their usage is counted.
+// Stages of the model calls: the usage of calls is counted by stage.
 const (
 	StageEntities = "extract entities"
 	StageTriples  = "extract triples"
@@ -51,24 +51,24 @@ const (
 
 // ModelOptions are the options that all extractors with a model share.
 type ModelOptions struct {
-	// Model is required.
+	// Model is the language model that extracts; it is required.
 	Model llm.Model
-	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect on the result.
+	// Concurrency is the number of chunks processed at a time; 0 means 8. It does not change the result.
 	Concurrency int
-	// Verify drops names that the chunk does not contain, with their facts and
-	// attributes: models also write names from memory and from examples. Half of the
-	// stems of a name, stop words aside, must occur in the chunk or its title.
+	// Verify drops names that the chunk does not contain, with their facts and attributes: models also write
+	// names from memory and from the prompt's examples. At least half of the stems of a name, without stop
+	// words, must occur in the chunk or its title.
 	Verify bool
 }
 
-// check adds problems to checks.
+// check adds a problem to checks for each invalid option.
 func (o ModelOptions) check(checks *opt.Checks) {
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(checks, "Concurrency", o.Concurrency, 0)
 }
 
-// each calls one for every chunk and returns the results in order. If the reply for a chunk is unusable,
-// cut or refused, its extraction has that problem; any other error ends the call.
+// each calls one for every chunk and returns the extractions in order. If the reply for a chunk is unusable,
+// truncated or refused, the extraction records a problem; any other error ends the call.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out, err := o.raw(ctx, chunks, one)
 	for i := range out {
@@ -77,7 +77,7 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 	return out, err
 }
 
-// finish checks the findings against the chunk and completes its mentions.
+// finish verifies the extraction against its chunk if Verify is set, and adds missing mentions.
 func (o ModelOptions) finish(c graphrag.Chunk, x *kg.Extraction) {
 	if o.Verify {
 		verify(c, x)
@@ -85,7 +85,7 @@ func (o ModelOptions) finish(c graphrag.Chunk, x *kg.Extraction) {
 	nameEnds(x)
 }
 
-// raw is each without its finish.
+// raw is each without the call of finish.
 func (o ModelOptions) raw(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	err := share.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(ctx context.Context, i int) error {
@@ -110,7 +110,7 @@ func (o ModelOptions) raw(ctx context.Context, chunks []graphrag.Chunk, one func
 	return out, nil
 }
 
-// failure returns the kind of problem of a chunk without a usable reply.
+// failure returns the kind of problem to record for a chunk without a usable reply.
 func failure(err error) string {
 	if errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrFiltered) {
 		return kg.ProblemRefused
@@ -122,7 +122,7 @@ func problem(x *kg.Extraction, kind, text, reason string) {
 	x.Problems = append(x.Problems, kg.Problem{Kind: kind, Text: display.Beginning(text), Reason: reason})
 }
 
-// nameEnds adds the ends of facts and the entities of attributes to the mentions.
+// nameEnds adds a mention for each head and tail of a fact and each entity of an attribute that has none.
 func nameEnds(x *kg.Extraction) {
 	have := make(map[string]bool, len(x.Mentions))
 	for _, m := range x.Mentions {
@@ -157,9 +157,10 @@ func passage(c graphrag.Chunk) prompts.Data {
 	return prompts.Data{Label: "passage", Text: text}
 }
 
-// witness decides which names a passage supports. Models use words of their own: "Bell Rock Lighthouse" where a
-// page has the Bell Rock. Requiring the exact name loses a third of the entities of a careful model and half of
-// its facts; requiring half of its words loses one in twenty, and still drops names from elsewhere.
+// witness decides which names a passage supports. Models write names in words of their own: "Bell Rock
+// Lighthouse" where the page has "the Bell Rock". Requiring the exact name loses a third of a careful model's
+// entities and half of its facts; requiring half of the name's words loses one in twenty, and still drops names
+// that are not from the page.
 type witness struct {
 	folded string
 	words  map[string]bool
@@ -206,17 +207,16 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
 }
 
-// Parts of a question: the names and things that it is about, and the themes that it asks
-// about.
+// Parts are the parts of a question: the names it contains, and the themes it asks about.
 type Parts struct{ Names, Themes []string }
 
-// NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
+// NameFinder finds names and their types in texts, in order. local.Names of graphrag/embed implements it.
 type NameFinder interface {
 	Name() string
 	Find(ctx context.Context, texts []string) ([][]text.Match, error)
 }
 
-// ByNames returns an extractor of the names that find finds, without facts.
+// ByNames returns an extractor of the names that the NameFinder finds, without facts.
 func ByNames(find NameFinder) Extractor { return byNames{find} }
 
 type byNames struct{ find NameFinder }
@@ -229,7 +229,7 @@ func (b byNames) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 	}
 	found, err := b.find.Find(ctx, texts)
 	if err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
+		return nil, fmt.Errorf("extract: finding names: %w", err)
 	}
 	for i, c := range chunks {
 		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
@@ -240,14 +240,14 @@ func (b byNames) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 	return out, nil
 }
 
-// OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3; the same in version 2):
-// one call for the named entities of a passage, one for triples about them. Types and relations are open.
+// OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3; the same in version 2): one
+// call for the named entities of a passage, one for triples about them. Types and relations are open.
 //
-// If the first call fails, the second is not made; if the second fails, the entities
-// stay. Both are listed as problems.
+// If the first call fails, the second is not made; if the second fails, the entities stay. Both failures are
+// recorded as problems.
 type OpenIE struct{ o ModelOptions }
 
-// NewOpenIE returns the extractor.
+// NewOpenIE returns an OpenIE extractor. It fails if an option is invalid.
 func NewOpenIE(o ModelOptions) (*OpenIE, error) {
 	checks := opt.Checks{Of: "extract"}
 	o.check(&checks)
@@ -273,7 +273,7 @@ func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) 
 	return e.triples(ctx, passage(c), names, x)
 }
 
-// Question returns the named entities of a question: one call.
+// Question returns the named entities of a question, by one call of the model.
 func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error) {
 	return e.entities(ctx, "ner_question", prompts.Data{Label: "question", Text: question}, &kg.Extraction{})
 }
@@ -293,7 +293,7 @@ func (e *OpenIE) entities(ctx context.Context, name string, text prompts.Data, x
 	for _, name := range found.Names {
 		parts := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
 		if strings.Contains(text.Text, name) || slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text.Text, strings.TrimSpace(p)) }) {
-			parts = []string{name} // it is one name, or not of the text at all
+			parts = []string{name} // the commas belong to the name, or the text lacks one of the parts
 		}
 		for _, part := range parts {
 			if part = strings.TrimSpace(part); part != "" {
@@ -326,8 +326,8 @@ func (e *OpenIE) triples(ctx context.Context, text prompts.Data, names []string,
 	return nil
 }
 
-// readTriples adds the triples. One of more than three parts is cut to three, and of a
-// sentence the names at both ends are the subject and the object; others are problems.
+// readTriples adds the model's triples to an extraction. A list of more than three parts is cut to three. If
+// the model wrote a sentence, the names at its ends are the subject and the object. Anything else is a problem.
 func readTriples(found []replies.Triple, names []string, x *kg.Extraction) {
 	for _, t := range found {
 		if t.Fault != "" && t.Tail == "" {
@@ -341,7 +341,7 @@ func readTriples(found []replies.Triple, names []string, x *kg.Extraction) {
 	}
 }
 
-// sentence returns the longest names at both ends of a sentence, and the words between them.
+// sentence splits a sentence into the longest name at its start, the words between, and the longest at its end.
 func sentence(text string, names []string) (head, relation, tail string) {
 	for _, n := range names {
 		if strings.HasPrefix(text, n+" ") && len(n) > len(head) {
@@ -357,7 +357,7 @@ func sentence(text string, names []string) (head, relation, tail string) {
 	return head, strings.TrimSpace(text[len(head) : len(text)-len(tail)]), tail
 }
 
-// dropRepeated keeps each fact and mention once: repetitions of a model must not raise the weight of a fact.
+// dropRepeated keeps each fact and mention once: a model's repetitions must not raise the weight of a fact.
 func dropRepeated(x *kg.Extraction) {
 	seen := make(map[[6]string]int)
 	again := func(key ...string) bool {

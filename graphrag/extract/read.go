@@ -25,11 +25,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// wholeValues is a JSON text that was cut, up to the last value of a list in it that is whole, with the open brackets there
-// closed; "" if there is none.
+// wholeValues returns a truncated JSON text up to its last complete list element, with the brackets still open
+// there closed; "" if no element is complete.
 func wholeValues(s string) string {
 	const deepest = 64
-	var open, closing []byte // brackets that close the open ones: now, and at end
+	var open, closing []byte // closing brackets needed at offset i, and at offset end
 	end, quoted := 0, false
 	begin := max(0, strings.IndexAny(s, "{["))
 	for i := begin; i < len(s) && len(open) <= deepest; i++ {
@@ -38,7 +38,7 @@ func wholeValues(s string) string {
 		case quoted && c == '\\':
 			i++
 		case c == '"':
-			ends, quoted = quoted && bytes.Count(open, []byte("]")) == 1, !quoted // a text in a list of lists is a part of a value
+			ends, quoted = quoted && bytes.Count(open, []byte("]")) == 1, !quoted // in a list of lists, a string is only part of an element
 		case quoted:
 		case c == '{':
 			open = append(open, '}')
@@ -55,8 +55,8 @@ func wholeValues(s string) string {
 	return s[begin:max(end, begin)] + string(closing)
 }
 
-// decode asks a model for a T as [replies.Decode] does. Of a reply that was cut, the whole values are kept, and the loss is
-// a problem.
+// decode asks a model for a T as [replies.Decode] does. From a truncated reply it keeps the complete values,
+// and records the loss as a problem.
 func decode[T any](ctx context.Context, m llm.Model, req llm.Request, x *kg.Extraction) (T, error) {
 	value, _, err := replies.Decode[T](ctx, m, req)
 	var e *llm.Error
@@ -69,17 +69,16 @@ func decode[T any](ctx context.Context, m llm.Model, req llm.Request, x *kg.Extr
 	return value, err
 }
 
-// sep replaces every spelling of the delimiter between fields.
+// sep is the byte between two fields, after the model's spellings of the delimiter were replaced.
 const sep = "\x1f"
 
-// The marks at the end of a reply: complete, or not.
+// Patterns of the marks at the end of a reply: any mark, and the mark of a complete reply.
 var (
 	endMark   = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
 	completed = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?`)
 )
 
-// complete reports whether a reply is marked as complete, whatever follows the mark
-// but another record, or is a whole JSON value.
+// complete reports whether a reply is marked as complete, with no record after it, or is a whole JSON value.
 func complete(reply string) bool {
 	at := completed.FindAllStringIndex(reply, -1)
 	if at == nil {
@@ -93,8 +92,8 @@ func complete(reply string) bool {
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
-// delimit replaces the delimiters of a format by sep. A damaged one between blanks is
-// prose, such as an operator that a passage explains.
+// delimit replaces the delimiters of a format by sep. A misspelled delimiter between blanks stays, because it
+// is prose, such as an operator that the passage explains.
 func delimit(text string, format Format) string {
 	exact := map[Format]string{Tuples: "<|>", Lines: "<|#|>"}[format]
 	var b strings.Builder
@@ -112,12 +111,13 @@ func delimit(text string, format Format) string {
 	return b.String() + text[end:]
 }
 
-// start matches the beginning of a record: its kind and a delimiter, at the start of the text or of a line (which
-// may be numbered), or after ##, a bracket, or the last field of another record, which may end with a full stop.
+// start matches the beginning of a record: its kind and a delimiter. The record begins at the start of the text
+// or of a line (which may be numbered), or after ##, a bracket, or the last field of another record, which may
+// end with a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
 	`(` + entityWords + `|` + relationWords + `)["'”*_` + "`" + `]*\s*` + sep)
 
-// The words that models write for the kinds of records, in the languages of package text.
+// Words that models write for the two kinds of records, in the languages of package text.
 const (
 	entityWords   = `entity|entities|node|entität|entité|entidad|entità|entidade|entiteit|entitet|encja|сущность|varlık|实体|實體|エンティティ|개체|كيان`
 	relationWords = `relationships?|relations?|edge|beziehung|relación|relazione|relação|relatie|relacja|отношение|связь|ilişki|关系|關係|関係|관계|علاقة`
@@ -128,7 +128,7 @@ var (
 	kindWord   = regexp.MustCompile(`(?i)^[("'*_` + "`" + `\s]*(` + entityWords + `|` + relationWords + `)["'*_` + "`" + `\s]*$`)
 )
 
-// kindOf is the kind of a record by its first word, as our prompts name it.
+// kindOf returns the kind of a record, "entity" or "relation", from its first word.
 func kindOf(word string) string {
 	if entityWord.MatchString(word) {
 		return "entity"
@@ -136,18 +136,18 @@ func kindOf(word string) string {
 	return "relation"
 }
 
-// replyRecord is a record in a reply.
+// replyRecord is one record of a model's reply.
 type replyRecord struct {
 	kind    string
-	text    string // all of it
+	text    string // text of the whole record
 	fields  string
-	bracket bool // it begins with one
+	bracket bool // the record begins with an opening bracket
 }
 
-// cut finds the records of a text with sep between the fields. A field that looks like the beginning of a
-// record begins one only after a complete record: a type may be called "entity".
+// cut finds the records of a text that has sep between fields. If a field looks like the beginning of a record,
+// it is one only after a complete record, because an entity's type may be "entity".
 func cut(text string) (out []replyRecord) {
-	var begins [][]int // of boundary, kind, fields
+	var begins [][]int // submatch offsets of start: boundary, kind, fields
 	for from := 0; strings.Contains(text, sep); {
 		at := start.FindStringSubmatchIndex(text[from:])
 		if at == nil {
@@ -160,13 +160,13 @@ func cut(text string) (out []replyRecord) {
 		if !inside || len(begins) > 0 && whole(text, begins[len(begins)-1], at[0]) {
 			begins = append(begins, at)
 		}
-		from = at[1] - len(sep) // which may be before the next record
+		from = at[1] - len(sep) // this delimiter may also precede the next record
 	}
 	for i, at := range begins {
 		end := len(text)
 		if i+1 < len(begins) {
 			end = begins[i+1][0]
-			if strings.HasSuffix(text[end:begins[i+1][3]], " ") { // the full stop is the record's
+			if strings.HasSuffix(text[end:begins[i+1][3]], " ") { // the full stop belongs to the record before it
 				end = begins[i+1][3]
 			}
 		}
@@ -175,7 +175,7 @@ func cut(text string) (out []replyRecord) {
 	return out
 }
 
-// whole reports whether the record has all its fields before an offset.
+// whole reports whether the record that begins with a match of start has all its fields before the offset end.
 func whole(text string, begin []int, end int) bool {
 	fields := 4
 	if kindOf(text[begin[4]:begin[5]]) == "entity" {
@@ -184,8 +184,8 @@ func whole(text string, begin []int, end int) bool {
 	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
 }
 
-// readRecords parses the records of a reply in the format Tuples or Lines. Other text is
-// ignored; a record that cannot be parsed is a problem.
+// readRecords parses the records of a reply in the format Tuples or Lines. Other text is ignored; a record that
+// cannot be parsed is recorded as a problem.
 func readRecords(answer string, format Format, x *kg.Extraction) {
 	reply := strings.ReplaceAll(answer, sep, " ")
 	reply = endMark.ReplaceAllString(reply, "\n##\n")
@@ -210,7 +210,7 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 	}
 }
 
-// cells are the fields of a line between bars or tabs, without the marks around a row.
+// cells returns the fields of a line that separates them by bars or tabs, without the marks at its ends.
 func cells(line string) []string {
 	line = strings.TrimSuffix(strings.TrimRight(strings.Trim(line, " \r\n"), "#, "), ")")
 	mark := "|"
@@ -224,7 +224,7 @@ func cells(line string) []string {
 	return fields
 }
 
-// rows has sep between the fields of each line that is a record with bars or tabs there.
+// rows replaces the bars or tabs by sep in each line that is an entity or relation record written with them.
 func rows(reply string) string {
 	var b strings.Builder
 	for line := range strings.Lines(reply) {
@@ -239,7 +239,7 @@ func rows(reply string) string {
 	return b.String()
 }
 
-// inTables are the rows of Markdown tables as objects, by the words above the columns.
+// inTables returns the rows of Markdown tables as objects, whose keys are the column headings.
 func inTables(reply string) (out []any) {
 	var head []string
 	for line := range strings.Lines(reply) {
@@ -261,7 +261,8 @@ func inTables(reply string) (out []any) {
 	return out
 }
 
-// inJSON is the value of a reply that is JSON: an object, a list, or an object a line. It is nil for others.
+// inJSON returns the value of a reply that is JSON: an object, a list, or one object per line. It returns nil
+// for other replies.
 func inJSON(reply string) (v any) {
 	answer, _, _ := llm.SplitThinking(reply)
 	text := strings.TrimSpace(replies.Unfence(strings.TrimSpace(answer)))
@@ -276,8 +277,8 @@ func inJSON(reply string) (v any) {
 	return nil
 }
 
-// readValue adds the records among the objects of a value, known by their keys; a kind of entity that is not
-// among types, if there are any, is "unknown". It reports whether there was a record or an empty list.
+// readValue adds the records that the objects of a JSON value contain, recognized by their keys. An entity type
+// not in types, if types is given, becomes "unknown". It reports whether it found a record or an empty list.
 func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 	switch v := v.(type) {
 	case []any:
@@ -349,13 +350,13 @@ func (w replyRecord) body() string {
 func split(body string) []string {
 	fields := strings.Split(strings.TrimRight(body, sep+" \t\r\n"), sep)
 	for i, f := range fields {
-		fields[i] = unquote(cleanText(f), `"`, `"`) // some quote each field
+		fields[i] = unquote(cleanText(f), `"`, `"`) // some models put each field in quotes
 	}
 	return fields
 }
 
 func readRecord(kind string, fields []string, format Format, x *kg.Extraction) error {
-	// Models write a relation under the name entity (LightRAG repairs the same).
+	// Models write a relation under the kind "entity"; LightRAG makes the same repair.
 	if kind == "entity" && format == Lines && len(fields) == 4 {
 		kind = "relation"
 	}
@@ -370,7 +371,7 @@ func readRecord(kind string, fields []string, format Format, x *kg.Extraction) e
 	}
 	f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(fields[0]), Tail: cleanName(fields[1])}}
 	last := strings.TrimSpace(fields[len(fields)-1])
-	switch _, err := strconv.ParseFloat(last, 64); { // some write the relations of the other format
+	switch _, err := strconv.ParseFloat(last, 64); { // some models write relations in the other format's form
 	case format == Lines && err == nil:
 		format = Tuples
 	case format == Tuples && len(fields) == 4 && strings.Contains(last, " ") && !strings.ContainsAny(last, "0123456789"):
@@ -379,7 +380,7 @@ func readRecord(kind string, fields []string, format Format, x *kg.Extraction) e
 	if format == Lines {
 		f.Keywords, f.Description = keywords(fields[2]), fields[3]
 	} else {
-		// The strength is the last field; a description may hold a delimiter.
+		// The strength is the last field, because a description may contain a delimiter.
 		f.Description = strings.Join(fields[2:len(fields)-1], " ")
 		f.Weight = strength(fields[len(fields)-1])
 	}
@@ -413,7 +414,7 @@ func addFact(f kg.Fact, x *kg.Extraction) error {
 	return nil
 }
 
-// tag matches an HTML tag that a page or a model left in a text.
+// tag matches an HTML tag, which a page or a model left in a text.
 var tag = regexp.MustCompile(`(?i)</?(?:p|br|b|i|u|em|strong|span|div|a|sup|sub|code|small|li|td)(?:\s[^<>]*)?/?>`)
 
 // cleanText removes markup and control characters and collapses white space.
@@ -430,10 +431,10 @@ func cleanText(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// maxName is the number of characters from which on a name is cut (LightRAG, constants.py).
+// maxName is the number of characters after which a name is cut off (LightRAG, constants.py).
 const maxName = 256
 
-// cleanName also removes quotes around a name, and cuts it.
+// cleanName is cleanText that also removes quotes around a name and cuts it to maxName characters.
 func cleanName(s string) string {
 	s = cleanText(s)
 	if utf8.RuneCountInString(s) > maxName {
@@ -451,18 +452,18 @@ func cleanName(s string) string {
 	}
 }
 
-// quotes are pairs of quotation marks.
+// quotes are the pairs of opening and closing quotation marks.
 var quotes = [...][2]string{{`"`, `"`}, {"''", "''"}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
 
-// unquote removes quotes around a whole name, and a single quote without a partner. Quotes
-// around a part of a name stay: "Weird Al" Yankovic.
+// unquote removes quotes around a whole name, and a quote at one end without a partner. Quotes around a part of
+// a name stay: "Weird Al" Yankovic.
 func unquote(s, open, end string) string {
 	inner, begins := strings.CutPrefix(s, open)
 	inside, ends := strings.CutSuffix(inner, end)
 	switch {
 	case begins && ends && (open == "'" || !strings.Contains(inside, open) && !strings.Contains(inside, end)):
 		return inside
-	case begins && ends && strings.HasPrefix(inside, open) && strings.HasSuffix(inside, end): // twice
+	case begins && ends && strings.HasPrefix(inside, open) && strings.HasSuffix(inside, end): // doubled quotes lose the outer pair
 		return inside
 	case begins && !strings.Contains(inner, end):
 		return inner
@@ -473,7 +474,7 @@ func unquote(s, open, end string) string {
 	return s
 }
 
-// cleanType returns the first type of a list in lower case, "" if it contains marks.
+// cleanType returns the first type of a comma-separated list in lower case, "" if it has brackets or quotes.
 func cleanType(s string) string {
 	s, _, _ = strings.Cut(cleanName(s), ",")
 	if strings.ContainsAny(s, `'()<>|/\`) {
@@ -482,8 +483,8 @@ func cleanType(s string) string {
 	return strings.ToLower(strings.TrimSpace(s))
 }
 
-// numeric reports whether a name is a short bare number, under 3 digits, or dotted and
-// under 6 characters. LightRAG drops these.
+// numeric reports whether a name is a number of one or two digits, or a number with a dot and under six
+// characters. LightRAG drops such names.
 func numeric(name string) bool {
 	if strings.Trim(name, "0123456789.") != "" {
 		return false
@@ -504,7 +505,7 @@ func keywords(s string) []string {
 	return out
 }
 
-// strength returns the number that a field begins with, 1 if there is none or it is out of range.
+// strength returns the number at the start of a field, 1 if there is none or it is not positive and finite.
 func strength(s string) float64 {
 	s = strings.Trim(s, " \"'")
 	end := 0
@@ -518,7 +519,7 @@ func strength(s string) float64 {
 	return v
 }
 
-// objects is a reply in the format Objects.
+// objects is a model's reply in the format Objects.
 type objects struct {
 	Entities []struct {
 		Name, Type, Desc string
@@ -529,7 +530,7 @@ type objects struct {
 
 type objectRelation struct{ Source, Target, Desc string }
 
-// known returns the type of the list that matches, or "unknown".
+// known returns the element of types that equals kind but for case and blanks, or "unknown".
 func known(kind string, types []string) string {
 	for _, t := range types {
 		if strings.EqualFold(unspaced.Replace(t), unspaced.Replace(kind)) {

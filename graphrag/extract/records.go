@@ -18,26 +18,26 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Format is the format of the records in the replies of a model.
+// Format is the form in which a model writes the records of its reply.
 type Format string
 
 const (
-	// Tuples is Microsoft GraphRAG's: ("entity"<|>NAME<|>TYPE<|>DESCRIPTION) and
-	// ("relationship"<|>SOURCE<|>TARGET<|>DESCRIPTION<|>STRENGTH), with ## between.
+	// Tuples is the format of Microsoft GraphRAG: ("entity"<|>NAME<|>TYPE<|>DESCRIPTION) and
+	// ("relationship"<|>SOURCE<|>TARGET<|>DESCRIPTION<|>STRENGTH), with ## between records.
 	Tuples Format = "tuples"
-	// Lines is LightRAG's: entity<|#|>name<|#|>type<|#|>description and
+	// Lines is the format of LightRAG: entity<|#|>name<|#|>type<|#|>description and
 	// relation<|#|>source<|#|>target<|#|>keywords<|#|>description.
 	Lines Format = "lines"
-	// Objects is Fast-GraphRAG's: a JSON object of entities, relationships, and
-	// other relationships that were missed at first.
+	// Objects is the format of Fast-GraphRAG: a JSON object of entities, relationships, and relationships that
+	// the model missed at first.
 	Objects Format = "objects"
 )
 
-// Entity types that are asked for, by default of each format.
+// Default entity types of the formats.
 var (
-	// graphrag/config/defaults.py of microsoft/graphrag 3.1.2.
+	// from graphrag/config/defaults.py of microsoft/graphrag 3.1.2
 	tupleTypes = []string{"organization", "person", "geo", "event"}
-	// lightrag/constants.py of LightRAG 1.5.7.
+	// from lightrag/constants.py of LightRAG 1.5.7
 	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
 )
 
@@ -46,25 +46,26 @@ type RecordOptions struct {
 	ModelOptions
 	// Format is Tuples if empty.
 	Format Format
-	// Types are the entity types to look for; by default the types of the format's system. Objects needs them.
+	// Types are the entity types to look for; the default is the list of the program that the format is from.
+	// The format Objects has no default.
 	Types []string
 	// Domain describes the texts and the questions that matter (Fast-GraphRAG's "domain"). Language is the
-	// language of descriptions, by default of each passage; names are not translated.
+	// language of descriptions, by default the language of each passage; names are not translated.
 	Domain, Language string
-	// Gleanings is the most requests for records that the model has missed: 0 for the default of the
-	// format (1 of Tuples and Lines, none of Objects), [graphrag.Off] for never. Lines asks at most once.
+	// Gleanings is the most requests for records that the model has missed: 0 for the default of the format (1
+	// for Tuples and Lines, none for Objects), [graphrag.Off] for none. Lines makes at most one.
 	Gleanings int
-	// AlwaysGlean gleans even if the model marks its reply as complete, as the published programs do. This
-	// takes about two thirds of the tokens of the extraction and finds an eighth of the records.
+	// AlwaysGlean asks for missed records even if the model marks its reply as complete, as the published
+	// programs do. This takes about two thirds of the extraction's tokens and finds an eighth of its records.
 	AlwaysGlean bool
 }
 
 // records is the extractor of [NewRecords].
 type records struct{ o RecordOptions }
 
-// NewRecords returns an extractor of typed entities and described relations, which asks again for missed ones
-// ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes one call without gleanings,
-// else at most two for each of them. There are three formats, and each record is parsed by itself, tolerantly.
+// NewRecords returns an extractor of typed entities and described relations, which asks again for missed
+// records ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): one call per chunk, and at most
+// two more for each gleaning. Each record is parsed by itself, so a malformed one does not spoil the rest.
 func NewRecords(o RecordOptions) (Extractor, error) {
 	o.Format = cmp.Or(o.Format, Tuples)
 	checks := opt.Checks{Of: "extract"}
@@ -114,7 +115,7 @@ func (r *records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 	return err
 }
 
-// read adds what a reply says.
+// read adds the records of a reply to an extraction.
 func (r *records) read(answer string, x *kg.Extraction) {
 	if r.o.Format != Objects {
 		readRecords(answer, r.o.Format, x)
@@ -123,8 +124,8 @@ func (r *records) read(answer string, x *kg.Extraction) {
 	}
 }
 
-// ask returns the replies of all rounds. A first reply of which nothing can be read is asked for once more,
-// with the fault named. If a later round fails, the replies before it are used.
+// ask returns the replies of all rounds for a chunk. If nothing can be read from the first reply, the model is
+// asked once more with the fault named. If a later round fails, the replies before it are used.
 func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	req, err := templates.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
@@ -171,7 +172,7 @@ func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	}
 }
 
-// wholePart is the part of a reply that was cut which can be read: its whole lines, or the whole values of its JSON.
+// wholePart returns the readable part of a truncated reply: its complete lines, or complete values of its JSON.
 func (r *records) wholePart(err error) []string {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -192,9 +193,9 @@ const (
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
 
-// mergeGleaned compares records of two replies with the same key and drops the records of the reply
-// whose first description is shorter, or, if equal, of the later reply (LightRAG, operate.py,
-// extract_entities). Repeated records of one reply about a name or a pair remain.
+// mergeGleaned removes duplicates between a first reply and its gleaning: for each key it keeps the records of
+// the reply whose first description is longer, or, if equal, the first reply's (LightRAG, operate.py,
+// extract_entities). Records that one reply repeats about a name or pair all remain.
 func mergeGleaned(before, gleaned *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
 	dropShorter(&before.Mentions, &gleaned.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })

@@ -22,24 +22,23 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Schema bounds an extraction (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
-// the types an entity may have, the relations between entities, and the keys of
-// attributes. The same schema bounds the questions that are taken apart.
+// Schema limits an extraction (Youtu-GraphRAG, arXiv 2508.19855, equation 1): to these types of entities,
+// relations between entities, and keys of attributes. The decomposition of questions uses the same schema.
 type Schema struct {
 	EntityTypes []SchemaItem
 	Relations   []SchemaItem
 	Attributes  []SchemaItem
 }
 
-// SchemaItem is one name of a schema.
+// SchemaItem is one entity type, relation or attribute key of a schema.
 type SchemaItem struct {
 	Name string
-	// Aliases are other names of the item.
+	// Aliases are other spellings or synonyms of Name.
 	Aliases []string
 }
 
-// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes, Relations and Attributes.
-// What [Growth] adds to them is ignored. An error names the line where there is one.
+// ReadSchema reads the JSON form: an object of three lists of names, Nodes, Relations and Attributes. It
+// ignores the field that [Growth] adds. An error names the line if it is known.
 func ReadSchema(r io.Reader) (Schema, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -56,14 +55,14 @@ func ReadSchema(r io.Reader) (Schema, error) {
 		return Schema{}, fmt.Errorf("extract: reading a schema: line %d: want an object of the lists Nodes, Relations and Attributes: %w", line, err)
 	}
 	if dec.More() {
-		return Schema{}, errors.New("extract: reading a schema: something stands behind its object")
+		return Schema{}, errors.New("extract: reading a schema: text follows the JSON object: remove it")
 	}
 	s := Schema{items(plain.Nodes), items(plain.Relations), items(plain.Attributes)}
 	if len(s.EntityTypes) == 0 {
 		return s, errors.New("extract: reading a schema: Nodes has no name: want one type of entities or more")
 	}
 	return s, s.check(func(name string) string {
-		quoted, _ := json.Marshal(name) // texts can be written as JSON
+		quoted, _ := json.Marshal(name) // marshalling a string cannot fail
 		if at := bytes.LastIndex(data, quoted); at >= 0 {
 			return fmt.Sprintf("line %d: ", 1+bytes.Count(data[:at], []byte("\n")))
 		}
@@ -79,7 +78,7 @@ func items(names []string) []SchemaItem {
 	return out
 }
 
-// Plain returns the names of the three lists, in the form of ReadSchema.
+// Plain returns the names of the three lists, by the keys that ReadSchema reads.
 func (s Schema) Plain() map[string][]string {
 	names := func(of []SchemaItem) []string {
 		out := make([]string, len(of))
@@ -91,7 +90,8 @@ func (s Schema) Plain() map[string][]string {
 	return map[string][]string{"Nodes": names(s.EntityTypes), "Relations": names(s.Relations), "Attributes": names(s.Attributes)}
 }
 
-// check finds names that mean nothing or several things; at tells where a name stands, nil if nowhere.
+// check reports empty names, and names that two items of a list have. at returns the place of a name in the
+// file for the message; it may be nil.
 func (s Schema) check(at func(name string) string) error {
 	if at == nil {
 		at = func(string) string { return "" }
@@ -117,12 +117,12 @@ func (s Schema) check(at func(name string) string) error {
 	return errors.Join(problems...)
 }
 
-// foldItem returns a name in lower case with blanks for underscores, for comparison.
+// foldItem returns a name in lower case with blanks for underscores: names that are equal so are the same.
 func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// Name returns the name of the entity type, relation or attribute that has a name or alias, in any spelling.
+// Name returns the Name of the entity type, relation or attribute with a name or alias, in any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	b := s.bounds()
 	for _, list := range []map[string]SchemaItem{b.types, b.relations, b.attributes} {
@@ -133,7 +133,7 @@ func (s Schema) Name(of string) (string, bool) {
 	return "", false
 }
 
-// bounds are the items of a schema by their folded names and aliases.
+// bounds holds the items of a schema by their folded names and aliases.
 type bounds struct{ types, relations, attributes map[string]SchemaItem }
 
 func (s Schema) bounds() bounds {
@@ -151,8 +151,9 @@ func (s Schema) bounds() bounds {
 	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
 }
 
-// apply replaces names in an extraction by names of the schema. Names that the schema lacks are problems:
-// the type of an entity, a relation, the key of an attribute (equation 2). With strict they are dropped.
+// apply replaces names in an extraction by the names of the schema. It records a problem for each name that the
+// schema lacks: the type of an entity, a relation, the key of an attribute (equation 2). If strict is set it
+// also drops these.
 func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
@@ -181,7 +182,7 @@ func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 			x.Facts[i].Relation = it.Name
 		}
 	}
-	dropRepeated(x) // in several spellings of a relation
+	dropRepeated(x) // facts may now be equal that differed in the spelling of a relation
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool {
 		_, ok := s.attributes[foldItem(a.Key)]
 		if !ok {
@@ -196,7 +197,7 @@ func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	}
 }
 
-// allows returns why the schema does not allow a fact, "" if it does.
+// allows returns the reason why the schema does not allow a fact, "" if the schema allows it.
 func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
 	lacks := func(name string) bool { return typed && types[kg.FoldUnicode.Key(name)] == "" }
 	switch _, ok := s.relations[foldItem(f.Relation)]; {
@@ -210,20 +211,19 @@ func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
 	return ""
 }
 
-// The size of the sample that a model is shown to make a schema, and of the schema. The seeds of
-// TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31 attributes.
+// Limits of the sample of the corpus that Induce shows to the model, and of the schema it returns.
 const (
 	induceSample = 8
-	induceBytes  = 2000 // of each chunk
+	induceBytes  = 2000 // most bytes of a chunk in the sample
 	maxTypes     = 24
 	maxRelations = 40
 	maxKeys      = 32
-	maxItem      = 60 // bytes of a name
+	maxItem      = 60 // most bytes of a name in the schema
 )
 
-// Induce has a model make a schema for a corpus, by one call that shows the beginnings of some documents. These
-// are chosen by hashes of their IDs, so adding or removing a document mostly changes nothing. An unusable reply
-// or a refusal is an error for which llm.OfOneReply is true. Without chunks the schema is empty.
+// Induce has a model make a schema for a corpus, by one call that shows the beginnings of some documents. The
+// documents are chosen by the hashes of their IDs, so that adding or removing one rarely changes the sample. An
+// unusable reply or a refusal is an error for which llm.OfOneReply is true. Without chunks the schema is empty.
 func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, error) {
 	shown := sample(chunks)
 	if m == nil {
@@ -251,14 +251,14 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 	return Schema{itemNames(reply.Nodes, maxTypes), itemNames(reply.Relations, maxRelations), itemNames(reply.Attributes, maxKeys)}, nil
 }
 
-// induced is the reply of the model.
+// induced is the model's reply to Induce.
 type induced struct {
 	Nodes      []string `json:"Nodes"`
 	Relations  []string `json:"Relations"`
 	Attributes []string `json:"Attributes"`
 }
 
-// Check implements what replies.Decode asks of replies.
+// Check makes replies.Decode reject a reply without entity types.
 func (s induced) Check() error {
 	if len(itemNames(s.Nodes, 1)) == 0 {
 		return errors.New(`the list "Nodes" has no name`)
@@ -266,7 +266,7 @@ func (s induced) Check() error {
 	return nil
 }
 
-// itemNames returns the usable names of a list, each once.
+// itemNames returns the usable names of a list, each once, at most the given number of them.
 func itemNames(found []string, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, written := range found {

@@ -21,34 +21,33 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// SchemaMode is how names are treated that the schema does not contain.
+// SchemaMode says what happens to names that the schema does not contain.
 type SchemaMode string
 
 const (
-	// Strict drops them (the paper's equation 2). It is the default.
+	// Strict drops names that the schema lacks (the paper's equation 2). It is the default.
 	Strict SchemaMode = "strict"
-	// Prefer keeps them (the released code) and lists them as problems.
+	// Prefer keeps names that the schema lacks (as the released code does) and records them as problems.
 	Prefer SchemaMode = "prefer"
 )
 
-// SchemaOptions for [NewBySchema].
+// SchemaOptions are the options of [NewBySchema].
 type SchemaOptions struct {
 	ModelOptions
-	// By, when set, extracts in place of a model: the schema bounds its findings, and
-	// names that the schema lacks are proposed with confidence 1.
+	// By, when set, extracts in place of a model: the schema limits its findings, and names that the schema
+	// lacks are proposed with confidence 1.
 	By     Extractor
 	Schema Schema
-	// Mode is Strict if empty.
+	// Mode is the treatment of unknown names; "" means Strict.
 	Mode SchemaMode
 	// Expand, when set, lets the schema grow.
 	Expand *Expansion
 }
 
-// BySchema extracts within the bounds of a schema, with a model by one call per chunk
-// (Youtu-GraphRAG, section 3.1).
+// BySchema extracts what a schema allows, with a model by one call per chunk (Youtu-GraphRAG, section 3.1).
 type BySchema struct{ o SchemaOptions }
 
-// NewBySchema returns the extractor.
+// NewBySchema returns an extractor with the given options. It fails if one of them is invalid.
 func NewBySchema(o SchemaOptions) (*BySchema, error) {
 	o.Mode = cmp.Or(o.Mode, Strict)
 	checks := opt.Checks{Of: "extract"}
@@ -74,12 +73,12 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	return out, err
 }
 
-// Grow is Extract, and tells how the schema grew. Without Expand it is the schema of the options.
+// Grow is Extract that also returns how the schema grew. Without Expand, the schema of the options is returned.
 func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Growth, error) {
 	grown := Growth{Seed: e.o.Schema.Plain(), Schema: e.o.Schema}
 	out := make([]kg.Extraction, len(chunks))
 	source, expand := e.sources(chunks)
-	var free []kg.Extraction // by rules
+	var free []kg.Extraction // extractions of By, if it is set
 	if e.o.By != nil {
 		var err error
 		if free, err = e.o.By.Extract(ctx, chunks); err != nil {
@@ -119,7 +118,7 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 				return nil, grown, err
 			}
 		}
-		within := grown.Schema.bounds() // what a batch adds to the schema bounds it too
+		within := grown.Schema.bounds() // the batch may already use names that it added to the schema
 		for i, c := range batch {
 			within.apply(&extractions[i], e.o.Mode == Strict, e.o.By != nil)
 			e.o.finish(chunks[c], &extractions[i])
@@ -129,8 +128,9 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, grown, nil
 }
 
-// sources tells what counts as a document of the expansion: documents, or, of a corpus with fewer than
-// MinDocs of them, passages. Where there are fewer passages as well, all of them carry full weight.
+// sources returns the function that names the source of a chunk, as the expansion counts sources: its document,
+// or, if the corpus has fewer documents than MinDocs, its passage. With fewer passages as well, MinDocs falls
+// to their number.
 func (e *BySchema) sources(chunks []graphrag.Chunk) (func(graphrag.Chunk) string, Expansion) {
 	of := func(c graphrag.Chunk) string { return c.Doc }
 	if e.o.Expand == nil {
@@ -148,8 +148,8 @@ func (e *BySchema) sources(chunks []graphrag.Chunk) (func(graphrag.Chunk) string
 	return of, expand
 }
 
-// batches returns the indexes of the chunks of each Batch sources, by document and chunk
-// ID; one batch without expansion.
+// batches returns the indexes of the chunks in groups of Batch sources, by document and chunk ID. Without
+// expansion there is one group.
 func (e *BySchema) batches(chunks []graphrag.Chunk, source func(graphrag.Chunk) string) [][]int {
 	order := make([]int, len(chunks))
 	for i := range order {
@@ -175,14 +175,14 @@ func (e *BySchema) batches(chunks []graphrag.Chunk, source func(graphrag.Chunk) 
 	return out
 }
 
-// bounded is the reply of the model.
+// bounded is the model's reply for one chunk.
 type bounded struct {
 	Attributes map[string][]string `json:"attributes"` // "key: value" by entity
 	Triples    []replies.Triple    `json:"triples"`
-	Types      map[string]string   `json:"entity_types"` // by entity
+	Types      map[string]string   `json:"entity_types"` // entity → type
 	New        struct {
 		Nodes, Relations, Attributes []newName
-	} `json:"new_schema_types,omitempty"` // with Expand
+	} `json:"new_schema_types,omitempty"` // asked for if Expand is set
 }
 
 // newName is a name that the schema lacks.
@@ -191,7 +191,7 @@ type newName struct {
 	Confidence *float64
 }
 
-// chunk extracts from one chunk and returns the names that the model proposes.
+// chunk extracts from one chunk with the model and returns the names that the reply proposes.
 func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
 	plain, err := json.Marshal(s.Plain())
 	if err != nil {
@@ -215,7 +215,8 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
 }
 
-// lacking copies findings without a model, which are others' too, and proposes the names that they have.
+// lacking proposes the names of an extraction that By made, if the schema may grow. It copies the lists of the
+// extraction, because By may share them with other callers.
 func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	var out []proposal
 	if e.o.Expand != nil {
@@ -239,7 +240,7 @@ func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	return out
 }
 
-// read reads the reply.
+// read adds the reply's entities, triples and attributes to an extraction.
 func (b bounded) read(x *kg.Extraction) {
 	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
 		if n := cleanName(name); n != "" {
@@ -264,7 +265,7 @@ func addAttribute(entity, key, value string, x *kg.Extraction) {
 	x.Attributes = append(x.Attributes, kg.Attribute{Entity: entity, Key: key, Value: value})
 }
 
-// proposed are the names that the schema lacks, with the model's confidence.
+// proposed returns the new names of a reply as proposals, with the model's confidence.
 func proposed(kind, doc string, found []newName) []proposal {
 	var out []proposal
 	for _, n := range found {
@@ -279,30 +280,30 @@ func proposed(kind, doc string, found []newName) []proposal {
 	return out
 }
 
-// Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation 3,
-// which does not define the score). A name that the model proposes has the score
+// Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation 3, which does not define the
+// score). A name that the model proposes has the score
 //
 //	mean confidence · min(1, documents / MinDocs)
 //
-// and becomes part of the schema when that is Mu or more, so one document of many alone changes nothing. Of
-// a corpus with fewer documents than MinDocs the passages count as documents. Proposals are weighed after
-// every Batch documents, in the order of the documents' IDs, with all proposals up to then: the result does
-// not depend on the order in which replies come. What is accepted bounds the batch that proposed it, too.
+// and becomes part of the schema if the score is at least Mu, so a single document rarely changes the schema.
+// In a corpus with fewer documents than MinDocs, passages count as documents. After every Batch documents, in
+// the order of their IDs, all proposals so far are scored: the result does not depend on the order of the
+// replies. Accepted names are also allowed in the batch that proposed them.
 type Expansion struct {
-	// Mu μ is the least score; 0 means 0.9, which the released code has in the
-	// text of its instruction (the paper gives μ no value).
+	// Mu is the threshold μ of the score; 0 means 0.9, which the prompt of the released code contains (the
+	// paper gives μ no value).
 	Mu float64 `source:"its program" default:"0.9"`
-	// MinDocs is the number of documents that carry full weight; 0 means 2.
+	// MinDocs is the number of documents from which the score is not reduced; 0 means 2.
 	MinDocs int `default:"2" min:"1"`
-	// Batch is the number of documents between two expansions; 0 means 32.
+	// Batch is the number of documents after which the schema is expanded; 0 means 32.
 	Batch int `default:"32" min:"1"`
-	// Link, when set, compares new names with names of the schema: from a similarity of
-	// Novelty on (0 means 0.95) a new name becomes an alias.
+	// Link, when set, compares new names with names of the schema: at a similarity of Novelty or more (0 means
+	// 0.95) a new name becomes an alias.
 	Link    link.Linker
 	Novelty float64 `default:"0.95"`
 }
 
-// withDefaults fills in the defaults and adds problems to checks.
+// withDefaults returns e with its defaults filled in, and adds a problem to checks for each invalid field.
 func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
 	checks.Fill(&e)
 	checks.Want(e.Mu > 0 && e.Mu <= 1, "Mu", e.Mu, "more than 0, at most 1")
@@ -313,28 +314,27 @@ func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
 // proposal is a name that the model proposes for the schema.
 type proposal struct {
 	Kind, Name string
-	Confidence float64 // in 0..1, 1 if the model gave none
+	Confidence float64 // from 0 to 1; 1 if the model gave none
 	Doc        string
 }
 
-// Kinds of proposals.
+// Kinds of names in a proposal.
 const (
 	entityTypeKind = "entity type"
 	relationKind   = "relation"
 	attributeKind  = "attribute"
 )
 
-// Growth is how a schema grew.
+// Growth records how a schema grew.
 type Growth struct {
-	// Seed holds the names of the three lists before, Schema the items after.
+	// Seed holds the names of the three lists before the growth, Schema the items after it.
 	Seed   map[string][]string
 	Schema Schema
-	// Decisions are the accepted proposals in the order in which they were, behind them the
-	// rejected ones by kind and name.
+	// Decisions lists the accepted proposals in order of acceptance, then the rejected ones by kind and name.
 	Decisions []Decision
 }
 
-// MarshalJSON writes a file that [ReadSchema] takes, with the seed and the decisions beside the lists.
+// MarshalJSON returns a schema that [ReadSchema] reads, with Seed and Decisions in an additional field.
 func (g Growth) MarshalJSON() ([]byte, error) {
 	out := map[string]any{"Growth": map[string]any{"Seed": g.Seed, "Decisions": g.Decisions}}
 	for list, names := range g.Schema.Plain() {
@@ -343,26 +343,26 @@ func (g Growth) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Decision is the result for the proposals of one name.
+// Decision says whether the proposals of one name were accepted.
 type Decision struct {
-	Kind string `json:"kind"` // entity type, relation, attribute
+	Kind string `json:"kind"` // "entity type", "relation" or "attribute"
 	Name string `json:"name"`
-	// Score is compared with Mu, see [Expansion]; Documents is the number that proposed the name.
+	// Score is compared with [Expansion].Mu; Documents is the number of documents that proposed the name.
 	Score     float64 `json:"score"`
 	Documents int     `json:"documents"`
 	Accepted  bool    `json:"accepted"`
-	// AliasOf is the item of which an accepted name became an alias.
+	// AliasOf names the item that got the accepted name as an alias, "" if the name became an item.
 	AliasOf string `json:"alias_of,omitempty"`
 }
 
-// weigh returns the schema with the proposals that are accepted. Each is compared with
-// the schema as it was before.
+// weigh returns the growth with the proposals that are accepted now. Each proposal is compared with the schema
+// before the call, not with other proposals.
 func (e Expansion) weigh(ctx context.Context, from Growth, proposals []proposal) (Growth, error) {
 	s := from.Schema
 	before := s.bounds()
 	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
 	near := make(map[string]link.NameIndex)
-	s = Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)} // they grow
+	s = Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)} // copies, because names are appended
 	out := Growth{Seed: from.Seed}
 	var rejected []Decision
 	for _, d := range from.Decisions {
@@ -424,7 +424,7 @@ func (s *Schema) list(kind string) *[]SchemaItem {
 	return nil
 }
 
-// groups returns the proposals of each name, sorted.
+// groups returns the proposals in groups of one kind and name, sorted.
 func groups(proposals []proposal) [][]proposal {
 	sorted := slices.Clone(proposals)
 	slices.SortStableFunc(sorted, func(a, b proposal) int {
@@ -443,7 +443,7 @@ func groups(proposals []proposal) [][]proposal {
 	return out
 }
 
-// score returns the score of the proposals of one name, sorted by document, and how many documents they are from.
+// score returns the score of the proposals of one name, sorted by document, and the number of their documents.
 func (e Expansion) score(of []proposal) (score float64, docs int) {
 	sum := 0.0
 	for i, p := range of {
@@ -455,7 +455,7 @@ func (e Expansion) score(of []proposal) (score float64, docs int) {
 	return sum / float64(len(of)) * math.Min(1, float64(docs)/float64(e.MinDocs)), docs
 }
 
-// alias returns the index of the item that a name means, -1 if the name is new.
+// alias returns the index of the schema item that the name is an alias of, -1 if the name is new.
 func (e Expansion) alias(ctx context.Context, among link.NameIndex, name string) (int32, error) {
 	if among == nil {
 		return -1, nil

@@ -16,35 +16,36 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…" where it
-// was cut and below the first row of its table, as a chunk of the page, whose Index is the passage that it is in.
+// Line is a matching line, as a chunk of the page whose Index is the passage that contains the match. A line
+// longer than [MaxLine] bytes is cut around the match, with "…" at the cuts. The header of its table, if any,
+// precedes it.
 type Line struct {
 	graphrag.Chunk
-	// Number counts the lines of the page from 1.
+	// Number is the number of the line in the page, from 1.
 	Number int
 }
 
-// MaxLine is the number of bytes of a line that are shown; pages may be one line of megabytes.
+// MaxLine is the most bytes of a line that are shown; a page may be one line of megabytes.
 const MaxLine = 300
 
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 1000
 
-// Result contains the lines that match.
+// Result is the result of Find.
 type Result struct {
-	// Lines are shared out over the pages, those with the most matching lines first: the
-	// first line of each, the second of each, and so on. Lines of one page stand together.
+	// Lines are chosen from the pages in turns, from the page with the most matching lines first: the first
+	// line of each page, the second of each, and so on. Lines of the same page are consecutive.
 	Lines []Line
-	// Matching counts all lines that match, Pages the pages that have one.
+	// Matching is the number of all matching lines, Pages the number of pages that contain one.
 	Matching, Pages int
 }
 
-// ErrPattern is wrapped by the errors about patterns.
+// ErrPattern is wrapped by errors about invalid patterns.
 var ErrPattern = errors.New("the pattern cannot be used")
 
-// Find returns at most most lines that match a pattern. A pattern that is empty, too long,
-// matches the empty text, and so every line, or is none at all is an error that says so.
-// It takes all processors, and ends with the error of ctx.
+// Find returns at most most lines that match a regular expression. A pattern that is empty, too long or
+// invalid, or matches the empty text and so every line, is an error. Find uses all processors, and returns the
+// error of a cancelled ctx.
 func (p *Pages) Find(ctx context.Context, pattern string, most int) (Result, error) {
 	re, wanted, err := compile(pattern)
 	if err != nil {
@@ -65,17 +66,17 @@ func (p *Pages) Find(ctx context.Context, pattern string, most int) (Result, err
 	return p.share(all, most), nil
 }
 
-// compile reads a pattern; wanted are the texts one of which every match has.
+// compile compiles a pattern, and returns literals of which every match contains at least one.
 func compile(pattern string) (*regexp.Regexp, []literal, error) {
 	if strings.TrimSpace(pattern) == "" {
 		return nil, nil, fmt.Errorf("%w: it is empty", ErrPattern)
 	}
 	if len(pattern) > maxPattern {
-		return nil, nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrPattern, len(pattern), maxPattern)
+		return nil, nil, fmt.Errorf("%w: it has %d bytes, want at most %d", ErrPattern, len(pattern), maxPattern)
 	}
 	re, err := regexp.Compile("(?i)" + pattern)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %s; write \\ before a character that is meant itself", ErrPattern, strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ""))
+		return nil, nil, fmt.Errorf("%w: %s; write \\ before a special character to match it literally", ErrPattern, strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ""))
 	}
 	if re.MatchString("") {
 		return nil, nil, fmt.Errorf("%w: %q matches every line", ErrPattern, pattern)
@@ -83,16 +84,16 @@ func compile(pattern string) (*regexp.Regexp, []literal, error) {
 	return re, required(pattern), nil
 }
 
-// match is a matching line, by the offsets of its start, of the first match in it, and of its end.
+// match is a matching line: the offsets of its start, of the first match in it, and of its end.
 type match struct{ start, at, end int }
 
-// matches are the first matching lines of a page, and the number of all.
+// matches holds the first matching lines of a page, and the number of all of them.
 type matches struct {
 	first []match
 	n     int
 }
 
-// search looks for the lines of a text that match.
+// search returns the lines of a text that match.
 func search(text string, re *regexp.Regexp, wanted []literal, most int) (out matches) {
 	wanted = slices.Clone(wanted)
 	for i := range wanted {
@@ -132,7 +133,7 @@ func search(text string, re *regexp.Regexp, wanted []literal, most int) (out mat
 	return out
 }
 
-// share shares out the lines over the pages.
+// share chooses at most most lines from the pages in turns.
 func (p *Pages) share(all []matches, most int) (out Result) {
 	var order []int
 	for i, m := range all {
@@ -157,7 +158,7 @@ func (p *Pages) share(all []matches, most int) (out Result) {
 	return out
 }
 
-// lines describes matches, which are in their order.
+// lines returns the matches of a page, which are in ascending order, as lines.
 func (p *page) lines(found []match) []Line {
 	out := make([]Line, len(found))
 	number, counted := 1, 0
@@ -180,7 +181,8 @@ func (p *page) lines(found []match) []Line {
 	return out
 }
 
-// header is the first line of the table that the line at start is a row of, "" if there is none above it.
+// header returns the first line of the table that contains the line at offset start, "" if that line is no
+// table row or the first one.
 func (p *page) header(start int) string {
 	first := start
 	for first > 0 && strings.HasPrefix(p.text[first:], "|") {
@@ -197,7 +199,7 @@ func (p *page) header(start int) string {
 	return strings.ToValidUTF8(line[:min(len(line), MaxLine)], "")
 }
 
-// about is the line of a match, or a part of it that has the beginning of the match.
+// about returns the line of a match, or if it is too long, a part of it around the start of the match.
 func (p *page) about(m match) (start, end int) {
 	start, end = m.start, m.end
 	if end-start > MaxLine {

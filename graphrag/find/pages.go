@@ -13,25 +13,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Pages are the texts of documents, in memory: a name that is none of theirs is not found,
-// whatever path it is. They do not change, and are safe for concurrent use.
+// Pages holds the texts of documents in memory. Names are only looked up among these, never as paths of files.
+// It is immutable and safe for concurrent use.
 type Pages struct {
 	pages  []page
 	byName map[string]int
 }
 
-// page is the text of a document as its chunks have it.
+// page is the text of a document, joined from its chunks.
 type page struct {
-	first graphrag.Chunk // with its ID, title and fields
+	first graphrag.Chunk // has the ID, title and fields of the document
 	text  string
-	// The bytes from at[i] on come from source[i] of the document; its passages begin at
-	// begin, whose last element is the end.
+	// The bytes from at[i] on come from offset source[i] of the document. begin contains the start of each
+	// passage, and the end of the text.
 	at, source, begin []int
-	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
+	odd               bool // the text contains U+017F or U+212A, which equal s and k if case is ignored
 }
 
-// New makes pages of the chunks of documents: what overlaps is there once. Chunks of a document follow one
-// another. Where texts were cleaned before they were cut, the pages are the cleaned ones.
+// New makes pages from the chunks of documents, and removes overlaps. The chunks of a document must be
+// consecutive. If documents were cleaned before they were cut, pages contain the cleaned text.
 func New(chunks []graphrag.Chunk) *Pages {
 	p := &Pages{byName: make(map[string]int)}
 	for lo, hi := 0, 0; lo < len(chunks); lo = hi {
@@ -47,7 +47,7 @@ func New(chunks []graphrag.Chunk) *Pages {
 	return p
 }
 
-// join puts the chunks of a document together again.
+// join joins the chunks of a document.
 func join(chunks []graphrag.Chunk) page {
 	p := page{first: chunks[0], text: chunks[0].Text, at: []int{0}, source: []int{chunks[0].Start}}
 	if len(chunks) == 1 {
@@ -58,10 +58,10 @@ func join(chunks []graphrag.Chunk) page {
 	for i, c := range chunks[1:] {
 		before := chunks[i]
 		again := min(max(before.End-c.Start, 0), len(c.Text), len(before.Text))
-		for again > 0 && !strings.HasSuffix(before.Text, c.Text[:again]) { // cleaning took bytes of it away
+		for again > 0 && !strings.HasSuffix(before.Text, c.Text[:again]) { // the overlap is shorter where cleaning removed bytes
 			again--
 		}
-		if c.Start > before.End { // what stood between is in no chunk
+		if c.Start > before.End { // no chunk contains the text between the two
 			b.WriteByte('\n')
 		}
 		p.at, p.source = append(p.at, b.Len()), append(p.source, c.Start+again)
@@ -71,13 +71,13 @@ func join(chunks []graphrag.Chunk) page {
 	return p
 }
 
-// Passages are cut at the end of a line or a word, with a least and a largest number of bytes; about 250 tokens.
+// The least and the most bytes of a passage, about 250 tokens, which ends at the end of a line or word.
 const (
 	leastPassage = 700
 	mostPassage  = 1200
 )
 
-// passages are where the passages of a text begin, and the length of it.
+// passages returns the start of each passage of a text, and the length of the text.
 func passages(text string) []int {
 	out := []int{0}
 	for at := 0; len(text)-at > mostPassage; out = append(out, at) {
@@ -97,8 +97,8 @@ func passages(text string) []int {
 	return append(out, len(text))
 }
 
-// Read returns a passage of a page with the one after and the one before it, in this order, and
-// the number of passages. They count from 0; a number that is too large is the last.
+// Read returns a passage of a page, the passage after and the passage before it, in this order, and the number
+// of passages. They are numbered from 0; a number that is too large means the last one.
 func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
 	i, ok := p.byName[name]
 	if !ok {
@@ -118,7 +118,7 @@ func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
 	return out, n, nil
 }
 
-// At is the passage of a page that has a place of its document; 0 of other pages.
+// At returns the number of the passage that contains an offset of the document, 0 for an unknown page.
 func (p *Pages) At(name string, place int) int {
 	i, ok := p.byName[name]
 	if !ok {
@@ -129,41 +129,40 @@ func (p *Pages) At(name string, place int) int {
 	return lastAt(of.begin, of.at[n]+place-of.source[n])
 }
 
-// chunk is a part of the page, whose Index is the passage that it begins in.
+// chunk returns a part of the page as a chunk, whose Index is the passage in which it begins.
 func (p *page) chunk(start, end int) graphrag.Chunk {
 	c := p.first
 	c.Text, c.Start, c.End, c.Index, c.Lead, c.Tokens = p.text[start:end], p.place(start), p.place(end), lastAt(p.begin, start), "", 0
 	return c
 }
 
-// place is a place of the page in its document.
+// place returns the offset in the document for an offset in the page.
 func (p *page) place(at int) int {
 	i := lastAt(p.at, at)
 	return p.source[i] + at - p.at[i]
 }
 
-// lastAt is the last of some ascending places that is not behind another.
+// lastAt returns the index of the last place that is at most at; places are in ascending order.
 func lastAt(places []int, at int) int {
 	i, _ := slices.BinarySearch(places, at+1)
 	return max(i-1, 0)
 }
 
-// literal is a text in small letters that is looked for in any case. Each of its characters
-// is one of ASCII, or has one form alone, so that every match has the same length; see
-// [page].odd for the two letters of ASCII that have a third form.
+// literal is a text in small letters that is searched in any case. Its characters are ASCII or have no other
+// case, so that every match has the same length; [page].odd covers the two ASCII letters with a third form.
 type literal struct {
 	text  string
-	whole bool // the pattern is this text, and nothing else
+	whole bool // the whole pattern is this literal
 
-	in   string // the text that is searched
-	rare int    // offset in the literal of its byte that is rarest at the beginning of that text
-	hit  int    // the last place that was found
+	in   string // text to search
+	rare int    // offset in the literal of the byte that is rarest at the start of in
+	hit  int    // offset of the last match found
 }
 
-// maxLiterals is the number of alternatives that are looked for one by one.
+// maxLiterals is the most alternatives that are searched one by one.
 const maxLiterals = 8
 
-// required are texts one of which every match of a pattern has; nil if there are none.
+// required returns literals of which every match of a pattern contains at least one; nil if there are none.
 func required(pattern string) []literal {
 	re, err := syntax.Parse("(?i)"+pattern, syntax.Perl)
 	if err != nil {
@@ -183,7 +182,7 @@ func required(pattern string) []literal {
 	return out
 }
 
-// parts are texts one of which every match of an expression has; nil if there are none.
+// parts returns texts of which every match of an expression contains at least one; nil if there are none.
 func parts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -192,7 +191,7 @@ func parts(re *syntax.Regexp) []string {
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return parts(re.Sub[0])
-	case syntax.OpConcat: // those that are looked for fastest
+	case syntax.OpConcat: // the texts that are fastest to search
 		var best []string
 		for _, sub := range re.Sub {
 			if t := parts(sub); t != nil && (best == nil || shortest(t) > shortest(best)) {
@@ -214,7 +213,7 @@ func parts(re *syntax.Regexp) []string {
 	return nil
 }
 
-// shortest is the length of the shortest of some texts, less as they are more.
+// shortest returns the length of the shortest text less the number of texts: how fast a search for them is.
 func shortest(texts []string) int {
 	n := len(texts[0])
 	for _, t := range texts {
@@ -223,7 +222,7 @@ func shortest(texts []string) int {
 	return n - len(texts)
 }
 
-// longest is the longest part of a literal whose characters are of ASCII or have one form.
+// longest returns the longest part of a literal whose characters are ASCII or have no other case.
 func longest(runes []rune) string {
 	best, run := "", ""
 	for _, r := range runes {
@@ -242,15 +241,15 @@ func longest(runes []rune) string {
 	return best
 }
 
-// near is the number of bytes that are searched for the rare byte in small before they are searched for its
-// capital: without a bound each search of a page in capitals would run to its end. sample is how
-// many bytes of a text are counted to find the rare byte.
+// near is the number of bytes in which the rare byte is searched before its capital is: without this limit,
+// each search in a page of capitals would read to the end. sample is the number of bytes that are counted to
+// find the rare byte.
 const (
 	near   = 1 << 10
 	sample = 4 << 10
 )
 
-// begin begins a search.
+// begin begins a search of a text.
 func (l *literal) begin(text string) {
 	l.in, l.hit = text, -1
 	least := len(text) + 1
@@ -261,8 +260,8 @@ func (l *literal) begin(text string) {
 	}
 }
 
-// from is the first place of the literal at or after another; the length of the text without
-// one. Places are asked for in ascending order.
+// from returns the offset of the first match at or after an offset, or the length of the text if there is none.
+// Offsets must ascend from call to call.
 func (l *literal) from(at int) int {
 	if l.hit >= at {
 		return l.hit
@@ -291,7 +290,7 @@ func (l *literal) from(at int) int {
 		}
 		start := at + n - l.rare
 		end := start + len(l.text)
-		if end <= len(l.in) && l.in[end-1]|0x20 == last|0x20 && strings.EqualFold(l.in[start:end], l.text) { // most differ in the last byte
+		if end <= len(l.in) && l.in[end-1]|0x20 == last|0x20 && strings.EqualFold(l.in[start:end], l.text) { // most non-matches differ in the last byte
 			l.hit = start
 			break
 		}

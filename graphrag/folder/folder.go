@@ -28,22 +28,23 @@ import (
 
 // Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, or one file, Index the folder of their index, which is created; see
-	// [UserIndex]. An index belongs to one Docs and one system.
+	// Docs is the folder of the files, or one file. Index is the folder of their index, which is created if it
+	// is missing; see [UserIndex]. An index belongs to one Docs and one system.
 	Docs, Index string
-	// System is indexed and updated; it is closed with the folder. Files, if set, are filled with the
-	// parsed files, which its kit reads through [Files.Reader].
+	// System is the system that is indexed and updated; Close closes it. Files, if set, gets the parsed files,
+	// which the system's kit reads through [Files.Reader].
 	System *kit.System
 	Files  *Files
-	// Settings name what else the index depends on, such as the embedding model. If they change, the index is rebuilt.
+	// Settings describe everything else that the index depends on, such as the embedding model. If they change,
+	// the index is rebuilt.
 	Settings string
-	// Load says what files are read.
+	// Load selects the files to read.
 	Load load.Options
 	// Progress, if set, is called with the number of files read so far, and with 0 at the end of reading.
 	Progress func(files int)
 }
 
-// Folder is a folder of files with its index, which System answers from. It is safe for concurrent use.
+// Folder is an indexed folder of files, whose System answers questions. It is safe for concurrent use.
 type Folder struct {
 	*Files
 	System *kit.System
@@ -53,14 +54,14 @@ type Folder struct {
 	writing sync.Mutex // held while the index changes
 }
 
-// Change is the result of a refresh.
+// Change is the result of [Open] or [Folder.Refresh].
 type Change struct {
 	// Files is the number of files; Added, Changed and Deleted are the differences to the
 	// previous index. A renamed file counts as deleted and added.
 	Files, Added, Changed, Deleted int
-	// Skipped are the errors of files that are not read.
+	// Skipped contains the errors of files that could not be read, or only in part.
 	Skipped []error
-	// Rebuilt is the reason for rebuilding the whole index; "" if it was not, or is the first.
+	// Rebuilt is the reason why the whole index was rebuilt, "" if it was not, or is new.
 	Rebuilt string
 	Stats   graphrag.IndexStats
 }
@@ -73,21 +74,21 @@ func (c Change) Any() bool { return c.Added+c.Changed+c.Deleted > 0 || c.Rebuilt
 func UserIndex(docs, kind string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("folder: %w", err)
+		return "", fmt.Errorf("folder: finding the cache folder: %w", err)
 	}
 	path, err := filepath.Abs(docs)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if err != nil {
-		return "", fmt.Errorf("folder: %w", err)
+		return "", fmt.Errorf("folder: resolving the path %s: %w", docs, err)
 	}
 	digest := sha256.Sum256([]byte(path))
 	return filepath.Join(cache, "wildgraph", "folders", filepath.Base(path)+"-"+hex.EncodeToString(digest[:6])+"-"+kind), nil
 }
 
-// Open opens the index of a folder and updates it. Errors concern the folder or the index; files
-// that cannot be read are in [Change.Skipped].
+// Open opens the index of a folder and updates it. Its error is about the folder or the index; errors of files
+// are in [Change.Skipped].
 func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	fail := func(err error) (*Folder, Change, error) {
 		return nil, Change{}, fmt.Errorf("folder: %w", err)
@@ -110,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	return f, c, nil
 }
 
-// maxMoved bounds the retries of opening an index that another process replaces meanwhile.
+// maxMoved is the most retries of opening an index that another process replaces meanwhile.
 const maxMoved = 5
 
 func (f *Folder) open(ctx context.Context) (Change, error) {
@@ -144,7 +145,7 @@ func (f *Folder) open(ctx context.Context) (Change, error) {
 	}
 }
 
-// apart returns an error if the index would be read as files of the folder.
+// apart returns an error if the folder of the index is among the files to read.
 func apart(docs, index string) error {
 	docs, err1 := filepath.Abs(docs)
 	index, err2 := filepath.Abs(index)
@@ -160,12 +161,12 @@ func apart(docs, index string) error {
 	parts := strings.Split(filepath.ToSlash(below), "/")
 	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") }) // ".." as well
 	if err3 == nil && !hidden || index == docs {
-		return fmt.Errorf("the index %s stands among the files: take a folder elsewhere, or a name that begins with a dot", index)
+		return fmt.Errorf("the index %s is among the files: choose a folder elsewhere, or a name that begins with a dot", index)
 	}
 	return nil
 }
 
-// resolved resolves the symbolic links of a path, as far as it exists.
+// resolved resolves the symbolic links in the existing part of a path.
 func resolved(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if above := filepath.Dir(path); err != nil && above != path {
@@ -176,7 +177,8 @@ func resolved(path string) string {
 	return real
 }
 
-// Refresh updates the index. Meanwhile, and if it fails, questions are answered from the previous index.
+// Refresh updates the index. Questions are answered from the previous index until the update is complete, and
+// also if it fails.
 func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -191,7 +193,7 @@ func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	return c, f.publish(ctx, next, c)
 }
 
-// publish writes a generation if it differs from the one before, and replaces that.
+// publish writes the next generation, if it differs from the previous one, and replaces that.
 func (f *Folder) publish(ctx context.Context, next *draft, c Change) (err error) {
 	now := next.old
 	if now == nil || c.Any() || next.failures {
@@ -201,16 +203,16 @@ func (f *Folder) publish(ctx context.Context, next *draft, c Change) (err error)
 	}
 	f.now.Store(now)
 	if next.old != nil && next.old != now {
-		_ = next.old.close() // where it is still open, the disk keeps it until a later sweep
+		_ = next.old.close() // if a question still has it open, a later sweep removes it
 		_ = os.RemoveAll(next.old.dir)
 	}
 	return nil
 }
 
-// read finds changed files, and parses them.
+// read finds and parses changed files.
 func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
-	if _, err := os.Stat(f.o.Docs); err != nil { // moved or removed: its files are not deleted one by one
-		return c, fmt.Errorf("folder: %w", err)
+	if _, err := os.Stat(f.o.Docs); err != nil { // a missing folder is an error, not the deletion of all files
+		return c, fmt.Errorf("folder: reading the files: %w", err)
 	}
 	tell := f.o.Progress
 	if tell == nil {
@@ -227,7 +229,7 @@ func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 	}
 	tell(0)
 	if ctx.Err() != nil {
-		return c, fmt.Errorf("folder: %w", ctx.Err())
+		return c, fmt.Errorf("folder: reading the files: %w", ctx.Err())
 	}
 	c.Files, c.Added, c.Changed, c.Deleted = len(next.entries), next.added, next.changed, len(next.deleted())
 	if len(next.seen) == 0 && next.old == nil {
@@ -236,8 +238,8 @@ func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 	return c, err
 }
 
-// file adds a file to the next generation, parsed if it is new or has changed. The error is why it
-// is skipped, or read in part.
+// file adds a file to the next generation, and parses it if it is new or changed. Its error is the reason why
+// the file is skipped or read only in part.
 func (f *Folder) file(next *draft, raw load.Raw) error {
 	hash := sha256.Sum256(raw.Data)
 	e := entry{Name: raw.Name, Hash: hex.EncodeToString(hash[:])}
@@ -258,8 +260,7 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	return parsed.Problem
 }
 
-// date adds the time of a file to its fields. A file is read again when its content
-// changes, so another time alone is not seen.
+// date sets the field FieldModified to the file's modification time. A new time without new content is ignored.
 func (f *Folder) date(name string, d *graphrag.Document) {
 	info, err := fs.Stat(f.docs, name)
 	if err != nil || len(d.Fields) >= graphrag.MaxFields {
@@ -271,7 +272,7 @@ func (f *Folder) date(name string, d *graphrag.Document) {
 	d.Fields[FieldModified] = info.ModTime().UTC().Truncate(time.Second)
 }
 
-// FieldModified is the field of the time of a file.
+// FieldModified is the name of the field with the modification time of a file.
 const FieldModified = "modified"
 
 // Close releases the system. The index stays on disk.
@@ -281,8 +282,8 @@ func (f *Folder) Close() error {
 	return cmp.Or(f.System.Close(), f.now.Swap(nil).close())
 }
 
-// Files contains the parsed files of a folder: none before [Open], then the files of its index.
-// They are safe for concurrent use.
+// Files contains the parsed files of a folder: none before [Open], then the files of the current index. It is
+// safe for concurrent use.
 type Files struct{ now atomic.Pointer[generation] }
 
 // File returns the parsed file of a document.
@@ -290,18 +291,18 @@ func (f *Files) File(id string) (*load.File, error) {
 	for {
 		now := f.now.Load()
 		if now == nil {
-			return nil, fmt.Errorf("folder: %s: asked before the folder was read", id)
+			return nil, fmt.Errorf("folder: file %s was requested before the folder was read", id)
 		}
 		file, err := now.file(id)
 		if errors.Is(err, os.ErrClosed) && f.now.Load() != now {
-			continue // of the generation before
+			continue // the generation was replaced meanwhile
 		}
 		return file, err
 	}
 }
 
-// Reader returns a reader that reads evidence as it is in the files: whole lines, with their headings. With
-// spread the gaps inside chunks are read as well, which is meant for readers without costs.
+// Reader returns a reader that reads evidence in its original form: whole lines of the files, with their
+// headings. With spread it also reads the gaps inside chunks, which is meant for readers that cost nothing.
 func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {
@@ -313,7 +314,7 @@ func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 type restored struct {
 	reader.Reader
 	files   *Files
-	longest int // largest ratio of the text that is read to the chunk, in bytes
+	longest int // most bytes to read per byte of the chunk
 }
 
 func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
@@ -324,14 +325,15 @@ func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 	return reader.Stream(ctx, r.Reader, q, r.files.restore(evidence, r.longest), derived)
 }
 
-// Bounds of restoring: the length of a span as a multiple of the chunk's, and bytes more; bytes around a line.
+// Limits of restoring: maxSpread and freeSpan limit the length of the text read (maxSpread times the chunk,
+// plus freeSpan bytes), maxLine the bytes added before and after to complete lines.
 const (
 	maxSpread = 64
 	freeSpan  = 512
 	maxLine   = 400
 )
 
-// restore replaces the text of chunks by the text of the files if the lengths are similar.
+// restore replaces the text of chunks by the original text of the files, if that is not much longer.
 func (f *Files) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {
@@ -353,7 +355,7 @@ func (f *Files) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	return out
 }
 
-// holds reports whether a chunk can be part of a text: the file may have changed.
+// holds reports whether a chunk can be a part of a text; it may not be, because the file has changed.
 func holds(s string, c graphrag.Chunk) bool {
 	if c.Start < 0 || c.Start > c.End || c.End > len(s) {
 		return false
@@ -362,15 +364,16 @@ func holds(s string, c graphrag.Chunk) bool {
 	return len(words) == 0 || strings.Contains(s[c.Start:c.End], words[0])
 }
 
-// Source is a quote of an answer with its place.
+// Source is a quote from a file that supports an answer.
 type Source struct {
-	// Doc is the path of the file in the folder, and Title its title. Place is the place of
-	// the quote in it, see [load.File.Place].
+	// Doc is the path of the file in the folder, and Title its title. Place is the place of the quote in the
+	// file, see [load.File.Place].
 	Doc   string `json:"path"`
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`
 	Quote string `json:"quote"`
-	// Start and End delimit the supported text in the answer, From and To the quote in the text of the document.
+	// Start and End are the offsets of the supported text in the answer, From and To of the quote in the
+	// document's text.
 	Start int `json:"start"`
 	End   int `json:"end"`
 	From  int `json:"from"`
@@ -401,7 +404,7 @@ func (f *Files) Sources(a graphrag.Answer) []Source {
 	return out
 }
 
-// Source returns a part of the document of a chunk as a source.
+// Source returns the part of a chunk's document from start to end as a source.
 func (f *Files) Source(c graphrag.Chunk, start, end int) Source {
 	s := Source{Doc: c.Doc, Title: c.Title, Place: "1", Quote: c.Text}
 	if file, err := f.File(c.Doc); err == nil && 0 <= start && start <= end && end <= len(file.Document.Text) {
@@ -412,7 +415,7 @@ func (f *Files) Source(c graphrag.Chunk, start, end int) Source {
 	return s
 }
 
-// quote returns a text on one line of bounded length, without the outer bars of table rows.
+// quote returns a text on one line of at most maxQuote runes, without the outer bars of table rows.
 func quote(s string) string {
 	r := []rune(strings.Trim(strings.Join(strings.Fields(display.OneLine(s)), " "), "| "))
 	if len(r) > maxQuote {

@@ -265,7 +265,7 @@ func TestErrors(t *testing.T) {
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
 		_, _, err := inside.try()
-		check.Fails(t, err, "stands among the files", "an index in %s", index)
+		check.Fails(t, err, "is among the files", "an index in %s", index)
 	}
 	h.Docs = filepath.Join(h.Docs, "none")
 	_, _, err = h.try()

@@ -22,40 +22,40 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// The names in an index. What the current file names is the generation that counts.
+// Names of files and folders in an index. The file currentName names the current generation.
 const (
 	currentName  = "current"
 	manifestName = "manifest.json"
 	parsedName   = "parsed"
 	prefix       = "generation-"
 	version      = 7
-	// abandoned is the age after which an unpublished generation counts as abandoned.
+	// abandoned is the age after which an unpublished generation is removed.
 	abandoned = time.Hour
 )
 
-// entry is a file of the folder.
+// entry describes a file of the folder.
 type entry struct {
 	Name string `json:"name"`
-	Hash string `json:"hash"` // SHA-256 of its content
-	// Offset, Size and Sum locate the parsed form in the file of parsed forms.
+	Hash string `json:"hash"` // SHA-256 of the file's content
+	// Offset, Size and Sum are the position, length and checksum of the parsed form in the file parsedName.
 	Offset int64  `json:"offset,omitempty"`
 	Size   int64  `json:"size,omitempty"`
 	Sum    uint32 `json:"sum,omitempty"`
-	// Failed is the reason why the file could not be read.
+	// Failed is the reason why the file could not be read, "" if it could.
 	Failed string `json:"failed,omitempty"`
 	// Problem is the text of [load.File.Problem].
 	Problem string `json:"problem,omitempty"`
 }
 
-// manifest lists the content of a generation.
+// manifest lists the files of a generation.
 type manifest struct {
 	Version  int     `json:"version"`
 	Settings string  `json:"settings"`
-	Parsed   int64   `json:"parsed"` // bytes
+	Parsed   int64   `json:"parsed"` // length of the file parsedName in bytes
 	Files    []entry `json:"files"`
 }
 
-// generation is an index at one moment.
+// generation is an open version of the index.
 type generation struct {
 	manifest
 	dir    string
@@ -63,8 +63,8 @@ type generation struct {
 	byName map[string]int
 }
 
-// current opens the current generation. It returns nil and the reason if that cannot be used,
-// and nil without a reason if there is none.
+// current opens the current generation. It returns nil and the reason if that is unusable, and nil without a
+// reason if there is none.
 func current(index, settings string) (*generation, string) {
 	for try := 0; ; try++ {
 		name, err := os.ReadFile(filepath.Join(index, currentName))
@@ -76,12 +76,12 @@ func current(index, settings string) (*generation, string) {
 			g, err = openGeneration(filepath.Join(index, filepath.Base(strings.TrimSpace(string(name)))))
 		}
 		switch {
-		case errors.Is(err, os.ErrNotExist) && try < 5: // another process has published meanwhile
+		case errors.Is(err, os.ErrNotExist) && try < 5: // another process has replaced the generation meanwhile
 			continue
 		case err != nil:
 			return nil, err.Error()
 		case g.Version != version:
-			return nil, errors.Join(fmt.Errorf("the index is of version %d, this is %d", g.Version, version), g.close()).Error()
+			return nil, errors.Join(fmt.Errorf("the index has version %d, this program needs %d", g.Version, version), g.close()).Error()
 		case g.Settings != settings:
 			return nil, errors.Join(fmt.Errorf("the index was made with other settings: %s, not %s", g.Settings, settings), g.close()).Error()
 		}
@@ -96,7 +96,7 @@ func openGeneration(dir string) (*generation, error) {
 	}
 	g := &generation{dir: dir, byName: make(map[string]int)}
 	if err := json.Unmarshal(data, &g.manifest); err != nil {
-		return nil, fmt.Errorf("%s: %w", manifestName, err)
+		return nil, fmt.Errorf("%s is not valid JSON: %w", manifestName, err)
 	}
 	for i, e := range g.Files {
 		g.byName[e.Name] = i
@@ -105,9 +105,9 @@ func openGeneration(dir string) (*generation, error) {
 		return nil, err
 	}
 	if info, err := g.parsed.Stat(); err != nil || info.Size() != g.Parsed {
-		return nil, errors.Join(fmt.Errorf("%s is not as long as it was written", parsedName), err, g.close())
+		return nil, errors.Join(fmt.Errorf("%s was cut off or extended", parsedName), err, g.close())
 	}
-	for _, e := range g.Files { // places of quotes come from there, and no question should find damage
+	for _, e := range g.Files { // check all now, so that no question fails later because of damage
 		if _, err := g.raw(e); err != nil && e.Failed == "" {
 			return nil, errors.Join(err, g.close())
 		}
@@ -122,7 +122,7 @@ func (g *generation) close() error {
 	return g.parsed.Close()
 }
 
-// raw returns the stored parsed form of a file.
+// raw returns the stored bytes of a parsed file.
 func (g *generation) raw(e entry) ([]byte, error) {
 	data := make([]byte, e.Size)
 	if _, err := g.parsed.ReadAt(data, e.Offset); err != nil {
@@ -137,7 +137,7 @@ func (g *generation) raw(e entry) ([]byte, error) {
 func (g *generation) file(name string) (*load.File, error) {
 	i, ok := g.byName[name]
 	if !ok || g.Files[i].Failed != "" {
-		return nil, fmt.Errorf("folder: %s: no such file in the index", name)
+		return nil, fmt.Errorf("folder: the index has no file %s", name)
 	}
 	data, err := g.raw(g.Files[i])
 	if err != nil {
@@ -147,8 +147,8 @@ func (g *generation) file(name string) (*load.File, error) {
 	return f, f.UnmarshalBinary(data)
 }
 
-// draft is the next generation: the entries of all files, in the order of their names, and the
-// parsed forms of the new and changed ones.
+// draft is the next generation: the entries of all files, in the order of their names, and the parsed forms of
+// new and changed files.
 type draft struct {
 	old            *generation
 	index          string
@@ -156,14 +156,14 @@ type draft struct {
 	fresh          map[string]*load.File
 	seen           map[string]bool
 	added, changed int
-	failures       bool // other files cannot be read than before
+	failures       bool // a file failed that did not fail in this form before
 }
 
 func newDraft(old *generation, index string) *draft {
 	return &draft{old: old, index: index, fresh: make(map[string]*load.File), seen: make(map[string]bool)}
 }
 
-// before is the entry of a file in the generation before.
+// before returns the entry of a file in the previous generation.
 func (d *draft) before(name string) entry {
 	if d.old != nil {
 		if i, ok := d.old.byName[name]; ok {
@@ -173,7 +173,7 @@ func (d *draft) before(name string) entry {
 	return entry{Failed: "there was none"}
 }
 
-// keep adds a file that is as it was. The error is why it could not be read then.
+// keep adds an unchanged file. It returns the error of its earlier reading, if any.
 func (d *draft) keep(e entry) error {
 	d.entries = append(d.entries, e)
 	if e.Failed != "" {
@@ -196,7 +196,7 @@ func (d *draft) add(e entry, f *load.File) {
 	d.entries, d.seen[e.Name], d.fresh[e.Name] = append(d.entries, e), true, f
 }
 
-// deleted are the documents that are no more.
+// deleted returns the names of the documents that no longer exist.
 func (d *draft) deleted() (names []string) {
 	if d.old == nil {
 		return nil
@@ -209,7 +209,7 @@ func (d *draft) deleted() (names []string) {
 	return names
 }
 
-// documents yields the documents of new and changed files, or of all.
+// documents yields the documents of new and changed files, or of all files.
 func (d *draft) documents(all bool) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, e := range d.entries {
@@ -231,7 +231,7 @@ func (d *draft) documents(all bool) iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// publish writes the generation aside and makes it the current one.
+// publish writes the generation to a new folder and makes it the current one.
 func (d *draft) publish(ctx context.Context, s *kit.System, settings string) (*generation, error) {
 	dir, err := os.MkdirTemp(d.index, prefix)
 	if err != nil {
@@ -239,7 +239,7 @@ func (d *draft) publish(ctx context.Context, s *kit.System, settings string) (*g
 	}
 	g, err := d.write(ctx, dir, s, settings)
 	name := filepath.Join(d.index, currentName)
-	if info, e := os.Lstat(name); err == nil && e == nil && info.IsDir() { // nothing of ours
+	if info, e := os.Lstat(name); err == nil && e == nil && info.IsDir() { // a folder has the name of the file
 		if err = os.Remove(name); err != nil {
 			err = fmt.Errorf("%w: move the folder away", err)
 		}
@@ -296,7 +296,7 @@ func (d *draft) parsed(e entry) ([]byte, error) {
 	return d.old.raw(e)
 }
 
-// sweep removes what killed processes left behind.
+// sweep removes what killed processes left in the index.
 func sweep(index, keep string) {
 	left, err := os.ReadDir(index)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// ReadGraphRAG reads the output folder of Microsoft's GraphRAG, versions 0.3 to 3: documents,
-// text_units, entities and relationships. Relations have a description there, but no label.
+// ReadGraphRAG reads the output folder of Microsoft's GraphRAG, versions 0.3 to 3: documents, text_units,
+// entities and relationships. Its relations have a description but no label.
 func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the output of GraphRAG")
 	titles := make(map[string]string)
@@ -62,18 +62,18 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	return b.index()
 }
 
-// The files of LightRAG's default stores.
+// Files of LightRAG's default stores.
 const (
 	lightGraph  = "graph_chunk_entity_relation.graphml"
 	lightChunks = "kv_store_text_chunks.json"
 )
 
-// separator separates the parts of a value (lightrag/constants.py, GRAPH_FIELD_SEP).
+// separator separates the parts of a value in LightRAG (lightrag/constants.py, GRAPH_FIELD_SEP).
 const separator = "<SEP>"
 
-// ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and the
-// chunks, with the attributes of nodes and edges that version 1 writes. Parts of a description
-// that were not summarised become the descriptions of the chunks, in their order.
+// ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and the chunks, with the
+// attributes of nodes and edges that version 1 writes. If the parts of a description were not summarized, they
+// become the descriptions in the chunks, in their order.
 func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the folder of LightRAG")
 	if err := b.chunks(fsys); err != nil {
@@ -83,7 +83,7 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("foreign: %w", err)
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read loses nothing
 	n := 0
 	for v, err := range graphML(io.LimitReader(f, MaxFile)) {
 		if n++; err == nil && n > MaxRows {
@@ -119,13 +119,13 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	return b.index()
 }
 
-// chunks reads the chunks.
+// chunks reads the file of the chunks.
 func (b *builder) chunks(fsys fs.FS) error {
 	f, _, err := open(fsys, lightChunks)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read loses nothing
 	var byID map[string]struct {
 		Content string `json:"content"`
 		Doc     string `json:"full_doc_id"`
@@ -133,10 +133,10 @@ func (b *builder) chunks(fsys fs.FS) error {
 	}
 	d := json.NewDecoder(io.LimitReader(f, MaxFile))
 	if err := d.Decode(&byID); err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+		return fmt.Errorf("%w: invalid JSON: %w", ErrFormat, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: more than one JSON value: byte %d and on", ErrFormat, d.InputOffset())
+		return fmt.Errorf("%w: text follows the JSON value at byte %d", ErrFormat, d.InputOffset())
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		c := byID[id]
@@ -151,13 +151,13 @@ func (b *builder) chunks(fsys fs.FS) error {
 	return nil
 }
 
-// element is a node or an edge of a graph; an edge has a source and a target.
+// element is a node or an edge of a graph; only an edge has a source and a target.
 type element struct {
 	id, source, target string
 	data               map[string]string
 }
 
-// graphML yields the nodes and edges of a GraphML file. An error ends it.
+// graphML yields the nodes and edges of a GraphML file, and ends at an error.
 func graphML(r io.Reader) iter.Seq2[element, error] {
 	type node struct {
 		ID     string `xml:"id,attr"`
@@ -178,7 +178,7 @@ func graphML(r io.Reader) iter.Seq2[element, error] {
 				return
 			}
 			if err != nil {
-				yield(element{}, fmt.Errorf("%w: %w", ErrFormat, err))
+				yield(element{}, fmt.Errorf("%w: invalid XML: %w", ErrFormat, err))
 				return
 			}
 			start, ok := token.(xml.StartElement)
@@ -193,7 +193,7 @@ func graphML(r io.Reader) iter.Seq2[element, error] {
 			case "node", "edge":
 				var n node
 				if err := in.DecodeElement(&n, &start); err != nil {
-					yield(element{}, fmt.Errorf("%w: %w", ErrFormat, err))
+					yield(element{}, fmt.Errorf("%w: invalid node or edge: %w", ErrFormat, err))
 					return
 				}
 				e := element{id: n.ID, data: make(map[string]string, len(n.Data))}

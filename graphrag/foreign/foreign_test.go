@@ -83,16 +83,16 @@ func TestExtract(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for name, damage := range map[string]func(fstest.MapFS){
-		"text_units.parquet is not here": func(f fstest.MapFS) { delete(f, "text_units.parquet") },
-		"entities.parquet":               func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Data: []byte("PAR1 no PAR1")} },
-		"relationships.parquet":          func(f fstest.MapFS) { f["relationships.parquet"].Data = f["relationships.parquet"].Data[:100] },
-		"has no text unit":               func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile[unitRow](t) },
-		`two text units, or one without`: func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile(t, unitRow{ID: "u"}, unitRow{ID: "u"}) },
+		"the file text_units.parquet is missing": func(f fstest.MapFS) { delete(f, "text_units.parquet") },
+		"entities.parquet":                       func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Data: []byte("PAR1 no PAR1")} },
+		"relationships.parquet":                  func(f fstest.MapFS) { f["relationships.parquet"].Data = f["relationships.parquet"].Data[:100] },
+		"has no text unit":                       func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile[unitRow](t) },
+		`is empty or repeated`:                   func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile(t, unitRow{ID: "u"}, unitRow{ID: "u"}) },
 		"the footer claims 3735928559 bytes": func(f fstest.MapFS) {
 			data := f["entities.parquet"].Data
 			copy(data[len(data)-8:], "\xef\xbe\xad\xde")
 		},
-		"entities.parquet is no file": func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Mode: fs.ModeDir} },
+		"entities.parquet is not a file": func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Mode: fs.ModeDir} },
 	} {
 		fsys := output(t)
 		damage(fsys)
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 			f["graph_chunk_entity_relation.graphml"].Data = []byte(strings.Replace(graphML, `source="Fram"`, "", 1))
 		},
 		"invalid character": func(f fstest.MapFS) { f["kv_store_text_chunks.json"].Data = []byte("no JSON") },
-		"more than one JSON value": func(f fstest.MapFS) {
+		"text follows the JSON value": func(f fstest.MapFS) {
 			f["kv_store_text_chunks.json"].Data = append(f["kv_store_text_chunks.json"].Data, "{}"...)
 		},
 	} {

@@ -19,28 +19,27 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
 )
 
-// The limits of reading: the bytes of a file, and the numbers of its rows, of nodes and edges, and of
-// mentions and facts.
+// Limits of an index: bytes per file, and numbers of rows, of nodes and edges, and of mentions and facts.
 const (
 	MaxFile = 1 << 30
 	MaxRows = 10_000_000
 )
 
-// ErrFormat is wrapped by the errors for files that are of no index, truncated or too large.
+// ErrFormat is wrapped by errors about files that are not of an index, truncated or too large.
 var ErrFormat = errors.New("not an index that can be read")
 
-// Index is a finished index of another program. It is immutable and safe for concurrent use.
+// Index is a finished index that another program has built. It is immutable and safe for concurrent use.
 type Index struct {
-	// Units are the text units, sorted by ID. Title and Source name the document of a unit.
+	// Units are the text units, sorted by ID. A unit's Title and Source are its document's.
 	Units []graphrag.Document
-	// Notes describe what could not be used, without full stop.
+	// Notes say what could not be used, without a full stop.
 	Notes []string
 
-	said map[string]*kg.Extraction // by unit
+	said map[string]*kg.Extraction // extractions by unit
 }
 
-// Documents streams the text units as documents, so that recipes keep the chunks of the program: set
-// a chunk size that is at least as large.
+// Documents streams the text units as documents, so that recipes keep the program's chunks: set a chunk size
+// that is at least as large.
 func (x *Index) Documents() iter.Seq2[graphrag.Document, error] {
 	return graphrag.Documents(x.Units...)
 }
@@ -56,8 +55,8 @@ func (x *Index) Extractions() iter.Seq[kg.Extraction] {
 	}
 }
 
-// Extract returns the stored extraction of a text unit for its first chunk, and empty ones for the
-// others. It makes an Index an extractor without calls of a model. A chunk of no unit is an error.
+// Extract returns the stored extraction of a text unit for its first chunk, and empty ones for its other
+// chunks, so that an Index is an extractor that calls no model. A chunk of an unknown unit is an error.
 func (x *Index) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	for i, c := range chunks {
@@ -76,12 +75,12 @@ func (x *Index) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, nil
 }
 
-// builder gathers an index.
+// builder collects the content of an index.
 type builder struct {
 	*Index
 	program string
-	missing map[string]int // kinds of things that name a unit that is not there
-	said    int            // mentions and facts
+	missing map[string]int // kind of item → number of items whose units are all unknown
+	said    int            // number of mentions and facts so far
 }
 
 func newBuilder(program string) *builder {
@@ -91,14 +90,14 @@ func newBuilder(program string) *builder {
 // unit adds a text unit to the index.
 func (b *builder) unit(d graphrag.Document) error {
 	if d.ID == "" || b.Index.said[d.ID] != nil {
-		return fmt.Errorf("%w: two text units, or one without, have the ID %.80q", ErrFormat, d.ID)
+		return fmt.Errorf("%w: the ID %.80q of a text unit is empty or repeated", ErrFormat, d.ID)
 	}
 	b.Units = append(b.Units, d)
 	b.Index.said[d.ID] = &kg.Extraction{Chunk: d.ID, Doc: d.ID}
 	return nil
 }
 
-// in returns the extractions of the existing units.
+// in returns the extractions of the known units among the given ones.
 func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
 	slices.Sort(units)
 	var out []*kg.Extraction
@@ -116,8 +115,8 @@ func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
 	return out, nil
 }
 
-// stated returns what unit i of n states of a description's parts: each part is stated once, in order, by as
-// few units as possible; units after the last part repeat it, so that recipes merge what they say again.
+// stated returns the parts of a description that unit i of n states: unit i states part i, and the last unit
+// also all later parts. Units without a part repeat the last part, which recipes then merge.
 func stated(parts []string, i, n int) []string {
 	first := min(i, len(parts)-1)
 	if i < n-1 {
@@ -126,7 +125,7 @@ func stated(parts []string, i, n int) []string {
 	return parts[first:]
 }
 
-// entity adds mentions to the units that contain an entity, with the parts of its description.
+// entity adds mentions of an entity, with the parts of its description, to its units.
 func (b *builder) entity(m kg.Mention, description []string, units []string) error {
 	in, err := b.in("entities", units)
 	for i, e := range in {
@@ -137,12 +136,12 @@ func (b *builder) entity(m kg.Mention, description []string, units []string) err
 	return err
 }
 
-// relation adds facts to the units that state a relation, with equal shares of its weight.
+// relation adds facts of a relation, with equal parts of its weight, to its units.
 func (b *builder) relation(f kg.Fact, description []string, units []string) error {
 	in, err := b.in("relations", units)
 	f.Weight /= float64(max(len(in), len(description)))
 	if !(f.Weight > 0 && f.Weight < 1e12) {
-		f.Weight = 0 // which means 1
+		f.Weight = 0 // 0 means the default weight 1
 	}
 	for i, e := range in {
 		for _, f.Description = range stated(description, i, len(in)) {
@@ -152,7 +151,7 @@ func (b *builder) relation(f kg.Fact, description []string, units []string) erro
 	return err
 }
 
-// index returns the index.
+// index returns the finished index, or an error if it has no units.
 func (b *builder) index() (*Index, error) {
 	if len(b.Units) == 0 {
 		return nil, fmt.Errorf("%w: %s has no text unit", ErrFormat, b.program)
@@ -166,7 +165,7 @@ func (b *builder) index() (*Index, error) {
 	return b.Index, nil
 }
 
-// open opens the first existing file of the names, which must not be larger than MaxFile.
+// open opens the first of the files that exists, and returns its size, at most MaxFile.
 func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
 	for _, name := range names {
 		f, err := fsys.Open(name)
@@ -179,7 +178,7 @@ func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
 		info, err := f.Stat()
 		switch {
 		case err == nil && !info.Mode().IsRegular():
-			err = fmt.Errorf("%w: %s is no file", ErrFormat, name)
+			err = fmt.Errorf("%w: %s is not a file", ErrFormat, name)
 		case err == nil && info.Size() > MaxFile:
 			err = fmt.Errorf("%w: %s is larger than %d MiB", ErrFormat, name, MaxFile>>20)
 		}
@@ -188,7 +187,7 @@ func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
 		}
 		return f, info.Size(), nil
 	}
-	return nil, 0, fmt.Errorf("%w: %s is not here: %w", ErrFormat, names[0], fs.ErrNotExist)
+	return nil, 0, fmt.Errorf("%w: the file %s is missing: %w", ErrFormat, names[0], fs.ErrNotExist)
 }
 
 // readAt returns a file as an io.ReaderAt.
@@ -200,10 +199,10 @@ func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 	return strings.NewReader(string(data)), err
 }
 
-// row is a row of a table: the values of each column by its name, the values of a list in order.
+// row is a row of a table: column name → its values, one or the elements of a list.
 type row map[string][]pq.Value
 
-// text returns the text of the first existing column, or "".
+// text returns the text of the first column that exists, or "".
 func (r row) text(names ...string) string {
 	for _, name := range names {
 		if v := r[name]; len(v) > 0 {
@@ -213,7 +212,7 @@ func (r row) text(names ...string) string {
 	return ""
 }
 
-// texts returns the texts of columns of lists.
+// texts returns the texts of columns that contain lists.
 func (r row) texts(names ...string) []string {
 	var out []string
 	for _, name := range names {
@@ -241,15 +240,15 @@ func (r row) number(name string) float64 {
 	return 0
 }
 
-// table calls take with the wanted columns of each row of a Parquet file. It also finds files under
-// their names before version 1 of GraphRAG.
+// table calls take with the wanted columns of each row of a Parquet file. It also accepts the file names of
+// GraphRAG before version 1.
 func table(fsys fs.FS, name string, columns []string, take func(row) error) error {
 	file := name + ".parquet"
 	f, size, err := open(fsys, file, "create_final_"+file)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read loses nothing
 	at, err := readAt(f, size)
 	if err != nil {
 		return err
@@ -280,20 +279,20 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	return nil
 }
 
-// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for others.
+// wanted checks the limits of a file, and returns for each column its name if it is wanted, else "".
 func wanted(p *pq.File, columns []string) ([]string, error) {
 	var bytes, values int64
 	for _, g := range p.Metadata().RowGroups {
 		for _, c := range g.Columns {
 			if n := c.MetaData.TotalUncompressedSize; n < 0 || n > MaxFile {
-				return nil, fmt.Errorf("a column of %d bytes", n)
+				return nil, fmt.Errorf("a column has %d bytes, want at most %d", n, MaxFile)
 			}
 			bytes += c.MetaData.TotalUncompressedSize
 			values += c.MetaData.NumValues
 		}
 	}
 	if bytes > 2*MaxFile || p.NumRows() > MaxRows || values > 10*MaxRows {
-		return nil, fmt.Errorf("%d rows with %d values of %d bytes: more than is read", p.NumRows(), values, bytes)
+		return nil, fmt.Errorf("%d rows with %d values of %d bytes are too many to read", p.NumRows(), values, bytes)
 	}
 	var names []string
 	for _, path := range p.Schema().Columns() {

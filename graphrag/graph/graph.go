@@ -14,9 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1. The rows of both nodes
-// contain an edge, the row of its node contains a self-loop once; rows are sorted by target, each target
-// once. A Graph is immutable and safe for concurrent use. The zero value has no nodes.
+// Graph is an undirected graph in compressed sparse rows. Its nodes are 0 to N()-1. An edge is in the rows of
+// both its nodes, a self-loop once in the row of its node; rows are sorted by target, each target once. A Graph
+// is immutable and safe for concurrent use. The zero value has no nodes.
 type Graph struct {
 	offsets []int64
 	targets []int32
@@ -26,14 +26,14 @@ type Graph struct {
 // N returns the number of nodes.
 func (g *Graph) N() int { return max(0, len(g.offsets)-1) }
 
-// Arcs returns the number of entries of all rows: two for an edge, one for a self-loop.
+// Arcs returns the number of entries in all rows: two per edge, one per self-loop.
 func (g *Graph) Arcs() int64 { return int64(len(g.targets)) }
 
-// Row returns the range of u's arcs: g.Targets()[lo:hi].
+// Row returns the range of the arcs of u: their targets are g.Targets()[lo:hi].
 func (g *Graph) Row(u int32) (lo, hi int64) { return g.offsets[u], g.offsets[u+1] }
 
-// Neighbors returns the targets of u's arcs in ascending order, u itself among
-// them if it has a self-loop. The slice must not be changed.
+// Neighbors returns the targets of the arcs of u in ascending order, including u if it has a self-loop. The
+// slice must not be changed.
 func (g *Graph) Neighbors(u int32) []int32 { return g.targets[g.offsets[u]:g.offsets[u+1]] }
 
 // Weight returns the weight of an arc.
@@ -48,7 +48,7 @@ func (g *Graph) Targets() []int32 { return g.targets }
 // Weights returns the weights of all arcs, row after row. The slice must not be changed.
 func (g *Graph) Weights() []float64 { return g.weights }
 
-// Degree returns the number of edge ends at u; a self-loop has both of its ends there and counts 2.
+// Degree returns the number of edge ends at u; a self-loop counts 2.
 func (g *Graph) Degree(u int32) int {
 	row := g.Neighbors(u)
 	if _, loop := slices.BinarySearch(row, u); loop {
@@ -71,8 +71,8 @@ func (g *Graph) Strength(u int32) float64 {
 	return sum
 }
 
-// Stats describe a graph as Table 4 of the WildGraphBench paper does. A node is
-// isolated if it has no edge; a self-loop is one.
+// Stats contains the figures of Table 4 in the WildGraphBench paper. A node is isolated if it has no edge; a
+// self-loop is an edge.
 type Stats struct {
 	Nodes         int
 	Edges         int64
@@ -82,7 +82,7 @@ type Stats struct {
 	IsolatedShare float64 // Isolated/Nodes, 0 without nodes
 }
 
-// Stats counts nodes, edges and degrees.
+// Stats returns the numbers of nodes and edges, and the degrees.
 func (g *Graph) Stats() Stats {
 	s := Stats{Nodes: g.N()}
 	ends := int64(0)
@@ -102,7 +102,7 @@ func (g *Graph) Stats() Stats {
 	return s
 }
 
-// Edges returns each edge once, its smaller end first, in ascending order of the ends.
+// Edges yields each edge once, with From at most To, in ascending order.
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for u := range int32(g.N()) {
@@ -116,8 +116,8 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Components returns the connected component of each node and their number. Components are numbered in the
-// order of their smallest nodes. The one error is the context's.
+// Components returns the connected component of each node and the number of components, which are numbered in
+// the order of their smallest nodes. The only error is the context's.
 func (g *Graph) Components(ctx context.Context) (component []int32, count int, err error) {
 	component = make([]int32, g.N())
 	for u := range component {
@@ -149,26 +149,25 @@ func (g *Graph) Components(ctx context.Context) (component []int32, count int, e
 	return component, count, ctx.Err()
 }
 
-// stride is the number of nodes, edges or events between two looks at the context.
+// stride is the number of nodes, edges or events between two checks of the context.
 const stride = 1 << 12
 
-// Classes are disjoint sets of twins that cover all nodes.
+// Classes is a partition of the nodes into classes of twins.
 type Classes struct {
-	First  []int32   // node of the lowest number in the class of each node
-	Size   []int32   // of the class of a first node; 1 or 0 for other nodes
-	Inside []float64 // weight of an edge within the class of a first node, or 0
+	First  []int32   // by node: the lowest node of its class
+	Size   []int32   // by lowest node: size of its class; 1 or 0 for other nodes
+	Inside []float64 // by lowest node: weight of the edges within its class, 0 for none
 }
 
 // hashedRows is the number of rows that are hashed between two checks of the context.
 const hashedRows = 1 << 12
 
-// Twins finds nodes with edges of the same weights to the same other nodes, joined to each other
-// by edges of one weight, or by none. An entity that occurs in one passage only has as many
-// twins as that passage has such entities; PageRank and Leiden treat a class of twins as one
-// node. Nodes with a loop, and nodes without edges, are left out.
+// Twins finds nodes with edges of the same weights to the same other nodes, and among themselves edges of one
+// weight, or none. Entities that occur only in one passage are twins; PageRank and Leiden treat a class of
+// twins as one node. Nodes with a self-loop or without edges are in classes of their own.
 //
-// It compares the nodes whose rows have the same hash: once without and once with the
-// node itself in its row, as the rows of adjacent twins name each other.
+// It compares the nodes whose rows have the same hash: first without and then with the node itself in its row,
+// because the rows of adjacent twins contain each other.
 func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 	n := g.N()
 	c := Classes{First: make([]int32, n), Size: make([]int32, n), Inside: make([]float64, n)}
@@ -204,9 +203,9 @@ func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 	return c, nil
 }
 
-// hashes returns a sum over the arcs of u that is equal for twins without an edge between them, and one that is
-// equal for adjacent twins. In the second, u itself is added to its row, with the greatest weight there. That is
-// the weight inside if twins of one class have no heavier edge; other adjacent twins are not found.
+// hashes returns two hashes of the arcs of u: one that is equal for twins without an edge between them, and one
+// that is equal for adjacent twins. For the second, u itself is added to its row, with the greatest weight in
+// the row. This finds adjacent twins unless they have a heavier edge to another node.
 func hashes(g *Graph, u int32) (apart, joined uint64) {
 	lo, hi := g.Row(u)
 	targets, greatest := g.Targets()[lo:hi], 0.0
@@ -217,14 +216,14 @@ func hashes(g *Graph, u int32) (apart, joined uint64) {
 	return apart, apart + hash(u, greatest)
 }
 
-// hash mixes the bits of an arc by multiplications and shifts.
+// hash returns a hash of an arc.
 func hash(t int32, w float64) uint64 {
 	x := uint64(t)*0x9e3779b97f4a7c15 + math.Float64bits(w)*0xd6e8feb86659fd93
 	x = (x ^ x>>32) * 0xbf58476d1ce4e5b9
 	return x ^ x>>29
 }
 
-// join puts v into the class of first if they are twins.
+// join adds v to the class of first if the two are twins.
 func (c *Classes) join(g *Graph, first, v int32) {
 	inside := 0.0
 	lo, hi := g.Row(first)
@@ -266,19 +265,19 @@ type Edge struct {
 	Weight   float64
 }
 
-// ErrEdge is wrapped by the errors for edges a graph cannot take: an end outside
-// of 0..n-1, a weight that is negative or not finite.
+// ErrEdge is wrapped by errors about invalid edges: an end outside of 0 to n-1, a negative or infinite weight
+// or NaN.
 var ErrEdge = errors.New("unusable edge")
 
-// New builds a graph of n nodes from a list of edges. Parallel edges, in whatever direction, become one
-// edge with the sum of their weights; the order of the edges changes nothing, not even a rounding. An edge
-// of weight 0 stays an edge. Unusable edges are errors that wrap [ErrEdge].
+// New builds a graph of n nodes from a list of edges. Parallel edges, in either direction, become one edge with
+// the sum of their weights; the result does not depend on the order of the edges, not even in rounding. An edge
+// of weight 0 stays an edge. Errors about invalid edges wrap [ErrEdge].
 func New(n int, edges []Edge) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("graph: %d nodes: a graph has 0 to %d", n, math.MaxInt32)
+		return nil, fmt.Errorf("graph: %d nodes, want 0 to %d", n, math.MaxInt32)
 	}
 	g := &Graph{offsets: make([]int64, n+1)}
-	ends := g.offsets[1:] // of the rows; so far how many arcs each has
+	ends := g.offsets[1:] // first counts the arcs of each row, then their ends
 	for i, e := range edges {
 		if err := checkEdge(e, n); err != nil {
 			return nil, fmt.Errorf("graph: edge %d: %w", i, err)
@@ -326,10 +325,10 @@ func (g *Graph) place(from, to int32, weight float64) {
 	g.targets[at], g.weights[at] = to, weight
 }
 
-// sortedRows is the number of rows that are sorted at a time.
+// sortedRows is the number of rows that a worker sorts at a time.
 const sortedRows = 1 << 10
 
-// sortRows sorts rows by target, and arcs of one target by weight.
+// sortRows sorts the arcs of rows by target, then by weight.
 func (g *Graph) sortRows(first, last int) {
 	type arc struct {
 		to     int32
@@ -355,7 +354,7 @@ func (g *Graph) sortRows(first, last int) {
 	}
 }
 
-// merge adds up the weights of parallel edges, smallest first, and moves the rows together.
+// merge sums the weights of parallel edges, smallest first, and closes the gaps between the rows.
 func (g *Graph) merge() error {
 	start, end := int64(0), int64(0)
 	for u := range g.N() {
@@ -377,7 +376,7 @@ func (g *Graph) merge() error {
 	return nil
 }
 
-// shrink cuts s off, and copies it if most of its memory would lie idle.
+// shrink returns s cut to size, as a copy if most of its memory would be unused.
 func shrink[T any](s []T, size int64) []T {
 	if size >= int64(len(s))/2 {
 		return s[:min(size, int64(len(s)))]

@@ -7,43 +7,43 @@ import (
 	"math"
 )
 
-// growth is the state of the first phase. Each node begins as a cluster of its own. Active clusters grow a
-// moat around themselves, all at the same speed; an edge that is filled by the moats of its two ends joins
-// their clusters, and a cluster whose moats have used up the prizes of its nodes stops. So does one that
-// has all the prizes it can reach: anything it found later would only be pruned.
+// growth is the state of the first phase. At first each node is a cluster. Active clusters grow moats around
+// themselves, all at the same speed. An edge that the moats of its two ends fill joins their clusters. A
+// cluster stops when its moats have used up the prizes of its nodes, or when it contains all prizes that it can
+// reach: anything that it found later would be pruned.
 //
-// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in the heap of its end's
-// cluster with a time by which the edge must be checked: the moats of the two ends may together grow by the
-// rest of the edge, which is divided between its parts. When the time of a part is reached, either the edge
-// is full, or its rest is divided once more. The clock of a cluster stops while it is inactive.
+// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in the heap of its end's cluster,
+// with the time at which the edge must be checked next: what is not filled of the edge is divided between its
+// two parts. When the time of a part is reached, either the edge is full, or the rest is divided again. The
+// clock of a cluster stops while it is inactive.
 type growth struct {
 	edges    []Edge
 	clusters []cluster
-	heap     heap    // parts, one heap for each cluster
-	queue    heap    // active clusters by their next event
-	due      int32   // the first of the queue
-	prized   []int32 // nodes with prizes in each connected component
+	heap     heap    // edge parts, one heap per cluster
+	queue    heap    // active clusters by the time of their next event
+	due      int32   // first entry of queue
+	prized   []int32 // by connected component: number of nodes with prizes
 	forest   []Edge  // edges that joined clusters
 }
 
-// cluster is a set of nodes: the first ones are single nodes, each later one is made of two others.
+// cluster is a set of nodes. The first clusters are single nodes; each later one joins two others.
 type cluster struct {
-	parent   int32   // the cluster this one has gone into, or none
-	parts    int32   // heap of edge parts
+	parent   int32   // the cluster that contains this one, or none
+	parts    int32   // heap of its edge parts
 	active   bool    //
-	start    float64 // when the moat began to grow
-	end      float64 // when it stopped, unless it is still growing
-	deadline float64 // when the prizes are used up, if it is
-	prized   int32   // nodes with prizes
-	within   int32   // the connected component it is in
-	moats    float64 // sum of the moats from this one up to, without, the parent
+	start    float64 // time at which its moat began to grow
+	end      float64 // time at which its moat stopped, unless active
+	deadline float64 // time at which its prizes are used up
+	prized   int32   // number of nodes with prizes
+	within   int32   // connected component that contains it
+	moats    float64 // sum of the moats of this cluster and its ancestors below parent
 }
 
-// precision is the part of the time and cost within which an edge counts as
-// full: far above the rounding of times, far below what matters.
+// precision is the relative tolerance within which an edge counts as full: far above rounding errors, far below
+// relevant differences.
 const precision = 1e-12
 
-// grow runs until all clusters have stopped.
+// grow runs the growth until all clusters have stopped.
 func grow(ctx context.Context, g *Graph, prizes []float64) (*growth, error) {
 	s, err := newGrowth(ctx, g, prizes)
 	if err != nil {
@@ -57,7 +57,7 @@ func grow(ctx context.Context, g *Graph, prizes []float64) (*growth, error) {
 		if !ok {
 			return s, ctx.Err()
 		}
-		if s.parts(c) > now { // nothing but the deadline is due
+		if s.parts(c) > now { // the cluster's prizes are used up
 			s.clusters[c].active, s.clusters[c].end = false, now
 			s.queue.remove(c)
 			continue
@@ -100,8 +100,8 @@ func newGrowth(ctx context.Context, g *Graph, prizes []float64) (*growth, error)
 	return s, nil
 }
 
-// share divides the rest of an edge between a part, in cluster c, and the other part, in cluster d: in
-// halves if both or none of them are active, else all to the active one.
+// share divides the unfilled rest of an edge between one part, in cluster c, and the other part, in cluster d:
+// in halves if both clusters or neither of them are active, else all to the active one.
 func (s *growth) share(now float64, part, c, d int32, left float64) {
 	ours, theirs := left/2, left/2
 	switch a, b := s.clusters[c].active, s.clusters[d].active; {
@@ -114,7 +114,7 @@ func (s *growth) share(now float64, part, c, d int32, left float64) {
 	s.clusters[d].parts = s.heap.insert(s.clusters[d].parts, part^1, s.clock(now, d)+theirs)
 }
 
-// clock returns the time in a cluster.
+// clock returns the time of a cluster, which stops while the cluster is inactive.
 func (s *growth) clock(now float64, c int32) float64 {
 	if s.clusters[c].active {
 		return now
@@ -122,20 +122,20 @@ func (s *growth) clock(now float64, c int32) float64 {
 	return s.clusters[c].end
 }
 
-// parts returns when the first part of a cluster is due.
+// parts returns the time of a cluster's first edge part.
 func (s *growth) parts(c int32) float64 { return s.heap.min(s.clusters[c].parts) }
 
-// enqueue puts an active cluster into the queue, or to its new place in it.
+// enqueue inserts an active cluster into the queue, or updates its place.
 func (s *growth) enqueue(c int32) {
 	if s.clusters[c].active {
 		s.due = s.queue.insert(s.due, c, min(s.parts(c), s.clusters[c].deadline))
 	}
 }
 
-// wants reports whether there is anything left for a cluster to find.
+// wants reports whether a cluster lacks any prize of its connected component.
 func (s *growth) wants(c *cluster) bool { return c.prized < s.prized[c.within] }
 
-// meet looks at the edge whose part is first in cluster c.
+// meet checks the edge of the first part of cluster c.
 func (s *growth) meet(now float64, c int32) {
 	part, fresh := s.heap.pop(&s.clusters[c].parts)
 	if fresh {
@@ -149,7 +149,7 @@ func (s *growth) meet(now float64, c int32) {
 		left := edge.Weight - filled - more
 		switch {
 		case c == d:
-		case left <= precision*(now+edge.Weight), left/2 == 0: // full, or too small to halve
+		case left <= precision*(now+edge.Weight), left/2 == 0: // the edge is full, or its rest is too short to divide
 			s.forest = append(s.forest, edge)
 			s.join(now, c, d)
 			return
@@ -161,7 +161,7 @@ func (s *growth) meet(now float64, c int32) {
 	s.enqueue(c)
 }
 
-// find returns the cluster a node is in and the sum of the moats around the node.
+// find returns the cluster of a node and the sum of the moats around the node.
 func (s *growth) find(now float64, node int32) (int32, float64) {
 	top, sum := node, 0.0
 	for s.clusters[top].parent != none {
@@ -178,8 +178,8 @@ func (s *growth) find(now float64, node int32) (int32, float64) {
 	return top, sum + s.clock(now, top) - s.clusters[top].start
 }
 
-// join makes one cluster of two, of which c is active. The new one is active with
-// the rest of both prizes, unless it has all prizes.
+// join joins two clusters, of which c is active. The new cluster is active with the rest of both prizes, unless
+// it contains all prizes of its component.
 func (s *growth) join(now float64, c, d int32) {
 	n := int32(len(s.clusters))
 	left := 0.0
@@ -205,22 +205,22 @@ func (s *growth) join(now float64, c, d int32) {
 	s.enqueue(n)
 }
 
-// none is the end of a list of indices, and the empty heap.
+// none is the end of a list of indexes, or an empty heap.
 const none = -1
 
-// heap is a family of pairing heaps of parts (edge parts, or clusters) by time (Fredman and others 1986)
-// that can be melded and delayed as a whole. A heap is named by its first entry. A part that is inserted
-// again leaves its old entry behind, which is no longer fresh.
+// heap is a set of pairing heaps by time (Fredman and others 1986), of edge parts or of clusters. Heaps can be
+// melded, and all times of a heap delayed. A heap is identified by its first entry. Inserting a part again
+// makes its older entry stale.
 type heap struct {
 	entries []entry
-	free    int32   // entries not in use, by their next
-	current []int32 // the fresh entry of each part
-	pairs   []int32 // scratch of pop
+	free    int32   // list of unused entries, linked by next
+	current []int32 // current entry of each part, or none
+	pairs   []int32 // buffer of pop
 }
 
 type entry struct {
 	time        float64
-	delay       float64 // to be added to the times of all entries below
+	delay       float64 // to add to the times of all entries below
 	part        int32
 	child, next int32
 }
@@ -255,7 +255,7 @@ func (h *heap) insert(first, part int32, time float64) int32 {
 	return h.meld(first, e)
 }
 
-// meld makes one heap of two. Of equal times the lower part comes first.
+// meld melds two heaps. Of equal times the lower part comes first.
 func (h *heap) meld(a, b int32) int32 {
 	if a == none {
 		return b
@@ -273,7 +273,7 @@ func (h *heap) meld(a, b int32) int32 {
 	return a
 }
 
-// delay adds to the times of all entries of a heap.
+// delay delays all entries of a heap by the same time.
 func (h *heap) delay(first int32, by float64) {
 	if first != none {
 		h.entries[first].time += by
@@ -281,7 +281,7 @@ func (h *heap) delay(first int32, by float64) {
 	}
 }
 
-// pop takes the first entry out of a heap and returns its part, and whether the entry was fresh.
+// pop removes the first entry of a heap, and returns its part and whether the entry was current.
 func (h *heap) pop(first *int32) (part int32, fresh bool) {
 	top := *first
 	e := h.entries[top]
@@ -309,8 +309,8 @@ func (h *heap) pop(first *int32) (part int32, fresh bool) {
 	return e.part, fresh
 }
 
-// top returns the time and the part of the first fresh entry, or ok false if there is
-// none. It takes out the entries before it.
+// top returns the time and the part of the first current entry, and removes stale entries before it. ok is
+// false if there is none.
 func (h *heap) top(first *int32) (time float64, part int32, ok bool) {
 	for *first != none {
 		if e := h.entries[*first]; h.current[e.part] == *first {
@@ -324,7 +324,7 @@ func (h *heap) top(first *int32) (time float64, part int32, ok bool) {
 // remove makes the entry of a part stale.
 func (h *heap) remove(part int32) { h.current[part] = none }
 
-// detach makes a child a heap of its own and returns its sibling.
+// detach makes a child a heap of its own and returns its next sibling.
 func (h *heap) detach(c int32, delay float64) int32 {
 	next := h.entries[c].next
 	h.entries[c].next = none

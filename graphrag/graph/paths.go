@@ -16,20 +16,20 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// PathOptions of [FindPaths]. The depth is the paper's; the other bounds are ours.
+// PathOptions are the options of [FindPaths]. The depth is from the paper; it has no other limits.
 type PathOptions struct {
-	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how many paths are kept, 0 for 50.
+	// Depth is the most edges of a path; 0 means 5. MaxPaths is the most paths returned; 0 means 50.
 	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
 	MaxPaths int `default:"50" min:"0"`
-	// MaxExpand is the number of arcs that are walked in all, 0 for 5,000. MaxNeighbors is
-	// how many of a node are tried, those with the best arcs, 0 for 100.
+	// MaxExpand is the most arcs followed in all; 0 means 5,000. MaxNeighbors is the most arcs of a node that
+	// are tried, the best ones; 0 means 100.
 	MaxExpand    int `default:"5000" min:"0"`
 	MaxNeighbors int `default:"100" min:"0"`
 	// Cost is subtracted from the score of a path for each edge.
 	Cost float64 `min:"0"`
 }
 
-// Check reports all problems of the options.
+// Check returns an error that lists all invalid options.
 func (o PathOptions) Check() error { return o.fill() }
 
 // fill replaces zero values by their defaults and checks the options.
@@ -39,22 +39,22 @@ func (o *PathOptions) fill() error {
 	return checks.Err()
 }
 
-// ArcScores says how the arcs of a graph answer to a question.
+// ArcScores says how well the arcs of a graph match a question.
 type ArcScores struct {
-	// Scores has for each arc its own similarity to the question. One of minus infinity is not walked.
+	// Scores contains the similarity of each arc to the question. An arc with minus infinity is not followed.
 	Scores []float64
-	// Parts has for each arc the parts of the question that it speaks of, a bit for
-	// each, and Weights what each part is worth. Both may be nil.
+	// Parts contains, for each arc, the bit set of the parts of the question that it matches; Weights contains
+	// the value of each part. Both may be nil.
 	Parts   []uint64
 	Weights []float64
 }
 
-// MaxParts is the largest number of parts of a question.
+// MaxParts is the most parts of a question.
 const MaxParts = 64
 
 func (l ArcScores) check(arcs int64) error {
 	if int64(len(l.Scores)) != arcs || l.Parts != nil && int64(len(l.Parts)) != arcs {
-		return fmt.Errorf("graph: paths: %d scores and %d parts for %d arcs", len(l.Scores), len(l.Parts), arcs)
+		return fmt.Errorf("graph: paths: %d scores and %d parts for %d arcs, want one for each arc", len(l.Scores), len(l.Parts), arcs)
 	}
 	if len(l.Weights) > MaxParts {
 		return fmt.Errorf("graph: paths: a question of %d parts, want at most %d", len(l.Weights), MaxParts)
@@ -62,7 +62,7 @@ func (l ArcScores) check(arcs int64) error {
 	return nil
 }
 
-// Worth returns the value of parts together.
+// Worth returns the sum of the values of parts.
 func (l ArcScores) Worth(parts uint64) float64 {
 	sum := 0.0
 	for ; parts != 0; parts &= parts - 1 {
@@ -80,33 +80,31 @@ func (l ArcScores) parts(arc int64) uint64 {
 	return l.Parts[arc]
 }
 
-// Path is a way through a graph that meets no node twice.
+// Path is a path in a graph that contains no node twice.
 type Path struct {
 	Start int32
-	// Arcs are places in the rows of the graph: arc a leads to g.Targets()[a].
+	// Arcs are indexes in the graph's arcs: arc a leads to g.Targets()[a].
 	Arcs []int64
-	// Score is the mean of the scores of the arcs, and what the parts are worth of
-	// which any of them speaks, less the cost of the edges.
+	// Score is the mean score of the arcs, plus the values of the parts they match, less the cost of the edges.
 	Score float64
 }
 
-// FindPaths walks from each start, depth first, and returns the best paths of one edge or more, best first,
-// equal ones in the order in which they were met. A part of the question counts once in a path, so that one
-// that speaks of all parts, each in its place, is better than one that repeats itself: of
-// the arcs of a node those come first that add most to the path so far. The arcs that may be walked are
-// shared out equally, among the starts and then among the neighbours of each node, so that no corner of the
-// graph takes them all; what one leaves over goes to the next. So time and memory are bounded by the
-// options and the degrees of the nodes that are met, each of which is looked through once.
+// FindPaths searches depth first from each start and returns the best paths of at least one edge, best first,
+// equal ones in the order in which they were found. A part of the question counts once per path, so that a path
+// that matches all parts is better than one that repeats a part: at each node, the arcs that add most to the
+// path are tried first. The budget of arcs is divided equally among the starts and then among the neighbours of
+// each node, so that no region of the graph uses all of it; an unused share passes to the next neighbour. So
+// time and memory are limited by the options and the degrees of the visited nodes, whose arcs are read once.
 //
-// A start that is no node of g, or scores of another length than its arcs, is an
-// error, as is the end of ctx. FindPaths is safe for concurrent use.
+// A start that is no node of g, or scores of another length than its arcs, is an error, as is a cancelled ctx.
+// FindPaths is safe for concurrent use.
 func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o PathOptions) ([]Path, error) {
 	if err := errors.Join(o.fill(), like.check(g.Arcs())); err != nil {
 		return nil, err
 	}
 	for _, s := range starts {
 		if s < 0 || int(s) >= g.N() {
-			return nil, fmt.Errorf("graph: paths: start %d: the graph has %d nodes", s, g.N())
+			return nil, fmt.Errorf("graph: paths: start %d is no node, because the graph has %d nodes", s, g.N())
 		}
 	}
 	w := &walk{ctx: ctx, g: g, like: like, o: o, rows: make(map[int32][]int64)}
@@ -130,24 +128,24 @@ func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o 
 	return paths, ctx.Err()
 }
 
-// walk is one search.
+// walk is the state of one search.
 type walk struct {
 	ctx  context.Context
 	g    *Graph
 	like ArcScores
 	o    PathOptions
 
-	nodes []int32 // of the path that is being walked
+	nodes []int32 // nodes of the current path
 	arcs  []int64
-	ahead [][]rank.Scored[int64] // the arcs to walk, by the length of the path
+	ahead [][]rank.Scored[int64] // arcs to follow, by length of the path
 
-	rows map[int32][]int64 // the arcs of each node that was met, if they are too many the best
-	met  []Path            // the paths so far
+	rows map[int32][]int64 // by visited node: the arcs to try, the best if there are too many
+	met  []Path            // paths found so far
 	best rank.Top[int32]
 }
 
-// from continues from a node and returns the remaining number of arcs of the budget.
-// sum and parts describe the path so far.
+// from continues the current path from a node, and returns how many arcs of the budget are left. sum and parts
+// are the sum of the path's scores and the parts that it matches.
 func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int) {
 	row := w.onward(node, parts, budget)
 	left = budget - len(row)
@@ -167,7 +165,7 @@ func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int
 	return left
 }
 
-// onward returns the arcs to walk from a node, at most a number of them, those first that add most.
+// onward returns the arcs to follow from a node, at most most of them, in descending order of what they add.
 func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 	out := w.ahead[len(w.arcs)][:0]
 	for _, a := range w.row(node) {
@@ -179,7 +177,7 @@ func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 	return rank.Best(out, max(0, most))
 }
 
-// row returns the arcs of a node that are tried at all, in any order.
+// row returns the arcs of a node that are tried, in any order.
 func (w *walk) row(node int32) []int64 {
 	row, ok := w.rows[node]
 	if ok {
@@ -203,7 +201,7 @@ func (w *walk) row(node int32) []int64 {
 
 func (w *walk) open(arc int64) bool { return !math.IsInf(w.like.Scores[arc], -1) }
 
-// bestOf are the best of too many arcs of a node, which has none to itself among them.
+// bestOf returns the best MaxNeighbors arcs of a node, without self-loops.
 func (w *walk) bestOf(node int32, lo, hi int64) []rank.Scored[int64] {
 	var best rank.Top[int64]
 	best.Reset(w.o.MaxNeighbors)
@@ -215,36 +213,35 @@ func (w *walk) bestOf(node int32, lo, hi int64) []rank.Scored[int64] {
 	return best.Append(nil)
 }
 
-// meet takes note of the path as it stands.
+// meet records the current path.
 func (w *walk) meet(sum float64, parts uint64) {
 	score := sum/float64(len(w.arcs)) + w.like.Worth(parts) - w.o.Cost*float64(len(w.arcs))
 	w.best.Push(int32(len(w.met)), score)
 	w.met = append(w.met, Path{w.nodes[0], slices.Clone(w.arcs), score})
 }
 
-// Triples says which triples there are.
+// Triples is the set of triples that a beam search runs on.
 type Triples interface {
-	// Neighbors lists, for each triple, triples that share an entity with it, without the triple itself. A
-	// hub may have too many; at most limit are returned.
+	// Neighbors returns, for each triple, the triples that share an entity with it, without the triple itself;
+	// of too many, at most limit.
 	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
-	// Scores is the similarity of each chain, its triples put together, to the question:
-	// a cosine. Numbers below 0 count as 0.
+	// Scores returns the cosine similarity of each chain, as the concatenation of its triples, to the question.
+	// Values below 0 count as 0.
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
 
-// BeamOptions of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
+// BeamOptions are the options of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
 type BeamOptions struct {
-	Width  int `default:"10" min:"0"` // chains that are kept, b
-	Length int `default:"2" min:"0"`  // triples of a chain at most, l
-	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
-	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; [graphrag.Off] is no penalty.
+	Width  int `default:"10" min:"0"` // number of chains kept, b in the paper
+	Length int `default:"2" min:"0"`  // most triples of a chain, l in the paper
+	// Diversity is γ: the score of a chain that ranks n-th, from 0, of the chains that extend the same one is
+	// multiplied by exp(-min(n, γ)/γ). 0 means twice Width; [graphrag.Off] means no penalty.
 	Diversity float64
-	// Neighbors is the number of triples that a chain may grow by at most, those most similar to
-	// the question by themselves.
+	// Neighbors is the most triples that can extend a chain: the ones most similar to the question.
 	Neighbors int `default:"100" min:"0"`
 }
 
-// Check reports all problems of the options.
+// Check returns an error that lists all invalid options.
 func (o BeamOptions) Check() error { return o.fill() }
 
 // fill replaces zero values by their defaults and checks the options.
@@ -258,22 +255,22 @@ func (o *BeamOptions) fill() error {
 	return c.Err()
 }
 
-// Defaults returns the options with the default of Diversity, which follows Width.
+// Defaults returns the options with the default of Diversity, which depends on Width.
 func (o BeamOptions) Defaults() BeamOptions {
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
 	return o
 }
 
-// Chain is a chain of triples, each a neighbor of the one before.
+// Chain is a list of triples, each a neighbor of the one before.
 type Chain struct {
 	Triples []int32
 	Score   float64
 }
 
-// Beam returns the best chains that start with one of the triples, best first. Of equal ones the one with
-// the smaller numbers comes first. Start may name a triple twice; without any there are no chains. No chain
-// grows by a triple that any of the chains contains, as the paper writes it; chains that cannot grow stay,
-// with their score, where they would vanish in the paper.
+// Beam returns the best chains that begin with one of the start triples, best first; of equal ones the chain
+// with the smaller numbers first. start may contain a triple twice; if it is empty there are no chains. As in
+// the paper, no chain is extended by a triple that any kept chain contains; but a chain that cannot be extended
+// stays, with its score, whereas the paper drops it.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -287,13 +284,13 @@ func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain
 		kept, err = s.step(ctx, kept)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("graph: beam: %w", err)
+		return nil, fmt.Errorf("graph: beam search: %w", err)
 	}
 	return kept, nil
 }
 
-// FlattenChains returns the triples of the chains breadth-first: the first of each, then
-// the second of each, and so on, each triple once.
+// FlattenChains returns the triples of the chains, interleaved: the first of each, then the second of each, and
+// so on, each triple once.
 func FlattenChains(chains []Chain) []int32 {
 	lists := make([][]int32, len(chains))
 	for i, c := range chains {
@@ -307,7 +304,7 @@ type beamSearch struct {
 	o BeamOptions
 }
 
-// begin makes the first beams of the triples a search starts with.
+// begin returns the first beam: the best chains of one start triple.
 func (s beamSearch) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	start = slices.Clone(start)
 	slices.Sort(start)
@@ -321,14 +318,14 @@ func (s beamSearch) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	return s.best(chains), nil
 }
 
-// step grows every beam by one triple and keeps the best results.
+// step extends each chain of the beam by one triple and keeps the best results.
 func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	neighbors, err := s.neighbors(ctx, beams)
 	if err != nil {
 		return nil, err
 	}
 	var grown []Chain
-	ends := []int{0} // of the chains that grow out of each beam
+	ends := []int{0} // ends[i] is the start in grown of the extensions of chain i
 	for i, b := range beams {
 		for _, t := range neighbors[i] {
 			grown = append(grown, Chain{append(slices.Clone(b.Triples), t), b.Score})
@@ -339,7 +336,7 @@ func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 		return nil, err
 	}
 	for i := range beams {
-		from := grown[ends[i]:ends[i+1]] // chains that grew out of one, penalised by rank
+		from := grown[ends[i]:ends[i+1]] // extensions of one chain, penalized by rank
 		slices.SortFunc(from, compareChains)
 		for n := range from {
 			if gamma := s.o.Diversity; gamma != graphrag.Off {
@@ -353,7 +350,7 @@ func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	return s.best(grown), nil
 }
 
-// neighbors are the triples that each beam may grow by.
+// neighbors returns the triples that may extend each chain.
 func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
 	last := make([]int32, len(beams))
 	held := map[int32]bool{}
@@ -363,10 +360,10 @@ func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, er
 			held[t] = true
 		}
 	}
-	// Triples of the beams may be among the neighbors, so more are asked for.
+	// More than Neighbors, because some may be in the kept chains already.
 	found, err := s.g.Neighbors(ctx, last, s.o.Neighbors+len(held))
 	if err == nil && len(found) != len(last) {
-		err = fmt.Errorf("neighbors of %d triples came for %d", len(found), len(last))
+		err = fmt.Errorf("got the neighbors of %d triples, want %d", len(found), len(last))
 	}
 	if err != nil {
 		return nil, err
@@ -386,7 +383,7 @@ func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, er
 	return found, nil
 }
 
-// cap keeps of too many neighbors those most similar to the question by themselves.
+// cap returns the Neighbors triples that are most similar to the question by themselves.
 func (s beamSearch) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if len(triples) <= s.o.Neighbors {
 		return triples, nil
@@ -408,7 +405,7 @@ func (s beamSearch) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	return triples[:s.o.Neighbors], nil
 }
 
-// score adds to the score of each chain its score as a whole.
+// score adds the similarity of each chain to its score.
 func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	if len(chains) == 0 {
 		return ctx.Err()
@@ -419,19 +416,19 @@ func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	}
 	scores, err := s.g.Scores(ctx, triples)
 	if err == nil && len(scores) != len(chains) {
-		err = fmt.Errorf("scores of %d chains came for %d", len(scores), len(chains))
+		err = fmt.Errorf("got the scores of %d chains, want %d", len(scores), len(chains))
 	}
 	if err != nil {
 		return err
 	}
 	for i, score := range scores {
-		// The penalty is a factor: it would make a negative score a better one.
+		// The penalty is a factor, which would raise a negative score.
 		chains[i].Score += max(score, 0)
 	}
 	return nil
 }
 
-// best keeps the width of the beam. Most chains are worth less than the last of it, and are not sorted.
+// best returns the Width best chains. It sorts only chains that are not worse than the last of these.
 func (s beamSearch) best(chains []Chain) []Chain {
 	var top rank.Top[int32]
 	top.Reset(s.o.Width)

@@ -15,20 +15,19 @@ import (
 
 // Tree is a subtree of a graph.
 type Tree struct {
-	// Nodes in ascending order.
+	// Nodes are the nodes, in ascending order.
 	Nodes []int32
-	// Edges, one less than nodes, each with From below To, in ascending order; their weights are their costs.
+	// Edges are the edges, with From below To, in ascending order; an edge's weight is its cost.
 	Edges []Edge
-	// Prize is the sum of the prizes of the nodes, Cost the sum of the costs of the edges;
-	// the tree maximizes Prize - Cost.
+	// Prize is the sum of the nodes' prizes, Cost the sum of the edges' costs; the tree maximizes Prize - Cost.
 	Prize, Cost float64
 }
 
-// ErrPrize is wrapped by the errors for prizes that are negative or not finite.
+// ErrPrize is wrapped by errors about prizes that are negative or not finite.
 var ErrPrize = errors.New("unusable prize")
 
-// FindTree returns a tree anywhere in the graph. It has at least one node, unless the graph has none; among
-// trees of the same worth it prefers small ones. prizes has one number of at least 0 for each node.
+// FindTree returns a tree of the graph that maximizes prizes less costs, with at least one node unless the
+// graph is empty; of trees of equal worth it prefers a small one. prizes has one number of at least 0 per node.
 // Self-loops are ignored.
 func FindTree(ctx context.Context, g *Graph, prizes []float64) (*Tree, error) {
 	if len(prizes) != g.N() {
@@ -41,7 +40,7 @@ func FindTree(ctx context.Context, g *Graph, prizes []float64) (*Tree, error) {
 		}
 		sum += p
 	}
-	if sum > math.MaxFloat64/4 { // moats of two ends are added, and more
+	if sum > math.MaxFloat64/4 { // leaves room to add the moats at both ends of an edge
 		return nil, fmt.Errorf("graph: the prizes add up to more than a quarter of what a float64 holds: %w: scale prizes and costs down", ErrPrize)
 	}
 	if g.N() == 0 {
@@ -54,7 +53,7 @@ func FindTree(ctx context.Context, g *Graph, prizes []float64) (*Tree, error) {
 	return prune(ctx, grown.forest, prizes)
 }
 
-// edgesOf lists the edges of a graph without its self-loops.
+// edgesOf returns the edges of a graph without self-loops.
 func edgesOf(ctx context.Context, g *Graph) ([]Edge, error) {
 	if g.Arcs() > math.MaxInt32 {
 		return nil, fmt.Errorf("graph: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
@@ -72,16 +71,16 @@ func edgesOf(ctx context.Context, g *Graph) ([]Edge, error) {
 	return edges, nil
 }
 
-// prune is strong pruning: of the trees of a forest it returns the subtree of greatest worth. Each tree hangs
-// from its greatest prize; below a node those branches are kept that are worth more than the edge to them.
+// prune returns the subtree of greatest worth in a forest (strong pruning). The root of each tree is its node
+// with the greatest prize; a branch is kept if it is worth more than the edge to it.
 func prune(ctx context.Context, forest []Edge, prizes []float64) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
-	cost := make([]float64, len(prizes)) // of the edge to the parent
+	cost := make([]float64, len(prizes)) // by node: cost of the edge to its parent
 	for i := range parent {
 		parent[i] = unseen
 	}
-	order := make([]int32, 0, len(prizes)) // each node after its parent
+	order := make([]int32, 0, len(prizes)) // parents come before their children
 	visit := func(top int32) {
 		parent[top] = top
 		first := len(order)
@@ -136,7 +135,7 @@ func prune(ctx context.Context, forest []Edge, prizes []float64) (*Tree, error) 
 	return t, ctx.Err()
 }
 
-// richest are the nodes with prizes, the greatest first, of equal ones the lower.
+// richest returns the nodes with a prize, in descending order of prizes; of equal ones the lower node first.
 func richest(prizes []float64) []int32 {
 	var nodes []int32
 	for u, p := range prizes {
@@ -150,7 +149,7 @@ func richest(prizes []float64) []int32 {
 
 const unseen = -1
 
-// rows are the edges of a forest by node.
+// rows holds the edges of a forest, grouped by node.
 type rows struct {
 	starts []int32
 	edges  []Edge
@@ -178,11 +177,11 @@ func newRows(n int, forest []Edge) rows {
 
 func (r rows) row(u int32) []Edge { return r.edges[r.starts[u]:r.starts[u+1]] }
 
-// rankGap separates the prizes of two ranks of edges (G-Retriever's constant c).
+// rankGap is the least relative gap between the prizes of edges of two ranks (G-Retriever's constant c).
 const rankGap = 0.01
 
-// NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all others 0; k is at
-// most the number of nodes that are similar at all, above 0. Of equally similar ones the first come first.
+// NodePrizes gives the k most similar nodes (3 in G-Retriever) the prizes k, k-1, … 1, and all others 0; k is
+// reduced to the number of nodes with a similarity above 0. Of equally similar nodes the lower one comes first.
 func NodePrizes(similarities []float64, k int) []float64 {
 	var top rank.Top[int32]
 	top.Reset(max(0, k))
@@ -199,9 +198,9 @@ func NodePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgePrizes gives prizes to the edges of the k greatest distinct similarities (G-Retriever: 5 for WebQSP,
-// 3 for scene graphs). The edges of rank j, from 0, share k-j between them, but no more each than just less
-// than one of the rank before; k is at most the number of distinct similarities above 0.
+// EdgePrizes gives prizes to the edges with the k greatest distinct similarities (G-Retriever: 5 for WebQSP, 3
+// for scene graphs). The edges of rank j, from 0, share the prize k-j, but none gets as much as an edge of the
+// rank before; k is reduced to the number of distinct similarities above 0.
 func EdgePrizes(similarities []float64, k int) []float64 {
 	ranks := slices.Clone(similarities)
 	slices.SortFunc(ranks, func(a, b float64) int { return cmp.Compare(b, a) })
@@ -229,8 +228,8 @@ func EdgePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgeCost returns what an edge costs beside edge prizes: cost (G-Retriever: ½ for WebQSP, 1 for scene
-// graphs), but somewhat less than the greatest prize if there is one, so that one edge at least pays.
+// EdgeCost returns the cost of an edge next to edge prizes: cost (G-Retriever: ½ for WebQSP, 1 for scene
+// graphs), but less than the greatest prize if there is one, so that at least one edge is worth its cost.
 func EdgeCost(cost float64, edgePrizes []float64) float64 {
 	top := 0.0
 	for _, p := range edgePrizes {
@@ -244,18 +243,18 @@ func EdgeCost(cost float64, edgePrizes []float64) float64 {
 
 // Selection is a part of a textual graph.
 type Selection struct {
-	// Nodes in ascending order, among them both ends of each edge.
+	// Nodes are the nodes, in ascending order, including both ends of each edge.
 	Nodes []int32
-	// Edges are positions in the list of edges, in ascending order.
+	// Edges are indexes in the list of edges, in ascending order.
 	Edges []int32
 }
 
-// Subgraph selects the connected part of a textual graph with the greatest sum of node and edge prizes less
-// the costs of its edges, as far as [FindTree] finds it. edges are the edges of a graph of len(nodePrizes)
-// nodes; their weights are ignored, several may join the same nodes, an edge from a node to itself is never
-// selected. Each costs [EdgeCost] of cost and edgePrizes. An edge whose prize is above that becomes a node
-// with the difference as its prize, between two halves that cost nothing; one with less of a prize becomes
-// cheaper by it. Without any prize nothing is selected.
+// Subgraph selects the connected part of a textual graph with the greatest sum of node and edge prizes less the
+// costs of its edges, as far as [FindTree] finds it. edges are the edges of a graph of len(nodePrizes) nodes.
+// Their weights are ignored; parallel edges are allowed; self-loops are never selected. Each edge costs
+// [EdgeCost] of cost and edgePrizes. An edge whose prize is above its cost becomes a node that has the
+// difference as its prize, with a free edge to either end; for other edges the prize is subtracted from the
+// cost. If all prizes are 0, nothing is selected.
 func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float64, cost float64) (*Selection, error) {
 	if len(edgePrizes) != len(edges) {
 		return nil, fmt.Errorf("graph: %d prizes for %d edges", len(edgePrizes), len(edges))
@@ -264,11 +263,11 @@ func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float6
 		return nil, fmt.Errorf("graph: an edge costs %v, want a finite number of 0 or more", cost)
 	}
 	if len(nodePrizes)+len(edges) > math.MaxInt32 {
-		return nil, errors.New("graph: there are more nodes and edges than 2^31")
+		return nil, errors.New("graph: there are more than 2^31 nodes and edges")
 	}
 	for e, p := range edgePrizes {
 		if lower(edges[e]) < 0 || int(upper(edges[e])) >= len(nodePrizes) {
-			return nil, fmt.Errorf("graph: edge %d joins %d and %d among %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
+			return nil, fmt.Errorf("graph: edge %d joins the nodes %d and %d, but there are %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
 		}
 		if !(p >= 0) || math.IsInf(p, 1) {
 			return nil, fmt.Errorf("graph: edge %d has the prize %v, not a finite number of 0 or more: %w", e, p, ErrPrize)
@@ -290,13 +289,13 @@ func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float6
 	return s.selection(t, edges), nil
 }
 
-// split is a graph in which edges with prizes are split in two.
+// split is a graph in which a node replaces each edge whose prize exceeds its cost.
 type split struct {
-	nodes   int32     // of the graph itself; the others represent edges
-	prizes  []float64 // of all nodes
-	parts   []Edge    // no two between the same nodes
-	whole   []int32   // the edges that are not split: parts[i] is whole[i]
-	virtual []int32   // the edges that are: node nodes+i is virtual[i]
+	nodes   int32     // number of original nodes; later nodes replace edges
+	prizes  []float64 // prizes of all nodes
+	parts   []Edge    // edges of the split graph, at most one between two nodes
+	whole   []int32   // the original edges that are not replaced: parts[i] is whole[i]
+	virtual []int32   // the replaced edges: node nodes+i is virtual[i]
 }
 
 func newSplit(edges []Edge, nodePrizes, edgePrizes []float64, cost float64) *split {
@@ -322,12 +321,12 @@ func newSplit(edges []Edge, nodePrizes, edgePrizes []float64, cost float64) *spl
 	return s
 }
 
-// lower and upper are the ends of an edge.
+// lower returns the lower end of an edge, upper the other one.
 func lower(e Edge) int32 { return min(e.From, e.To) }
 func upper(e Edge) int32 { return max(e.From, e.To) }
 
-// inOrder orders edges by their lower ends, then by their upper ones, then as they were: it counts the
-// edges of each node, since comparing them would take longer than all the rest of a selection.
+// inOrder sorts edges by their lower ends, then by their upper ends, and is stable. It is a counting sort,
+// because comparing edges would take longer than the rest of a selection.
 func inOrder(list []int32, edges []Edge, nodes int32) []int32 {
 	out := make([]int32, len(list))
 	for _, end := range []func(Edge) int32{upper, lower} {
@@ -348,8 +347,7 @@ func inOrder(list []int32, edges []Edge, nodes int32) []int32 {
 	return list
 }
 
-// cheapest keeps, of consecutive edges between the same nodes, the first one with the
-// greatest prize: it can replace all of them.
+// cheapest keeps one of consecutive edges between the same nodes, the first with the greatest prize.
 func cheapest(list []int32, edges []Edge, prizes []float64) []int32 {
 	kept := list[:0]
 	for _, e := range list {
@@ -364,7 +362,7 @@ func cheapest(list []int32, edges []Edge, prizes []float64) []int32 {
 	return kept
 }
 
-// selection maps a tree of the split graph back.
+// selection converts a tree of the split graph to a selection of the original one.
 func (s *split) selection(t *Tree, edges []Edge) *Selection {
 	var chosen Selection
 	for _, u := range t.Nodes {

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// What is copied is the same, and an export holds all of it.
+// testSnapshot checks that a copied store has the same records, and that an export contains all of them.
 func testSnapshot(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(14, 60)
@@ -48,8 +48,8 @@ func testSnapshot(t *testing.T, s *suite) {
 	}
 }
 
-// A killed process leaves all records that were flushed (of a durable store: put), and no hit
-// without its record.
+// testCrash checks that after a killed process all flushed records are there (in a durable store: all put
+// ones), and no hit without its record.
 func testCrash(t *testing.T, s *suite) {
 	if s.f.Crash == nil {
 		t.Skip("the factory has no Crash")
@@ -100,15 +100,15 @@ func testCrash(t *testing.T, s *suite) {
 			check.True(t, len(found) == len(list), "%s: %d hits are of %d records", x.g.Name(), len(list), len(found))
 		}
 	}
-	// After the crash more records can be put.
+	// More records can be put after the crash.
 	table = check.Of(resumed.Table("chunks")).OK(t)
 	put(t, resumed, table, records...)
 	must(t, c.Publish(t.Context(), "second", "first"))
 	same(t, "built to its end", allRecords(t, table, ""), records)
 }
 
-// Program runs the shell script named by an environment variable, which does something to a
-// server. The test is skipped if it names none.
+// Program returns a function that runs the shell script named by an environment variable, which changes the
+// state of a server. If the variable is not set, the test is skipped.
 func Program(t *testing.T, variable string) func(t *testing.T) {
 	program := os.Getenv(variable)
 	if program == "" {
@@ -116,14 +116,14 @@ func Program(t *testing.T, variable string) func(t *testing.T) {
 	}
 	return func(t *testing.T) {
 		if out, err := exec.Command("sh", program).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v: %s", variable, err, out)
+			t.Errorf("the program of %s failed: %v: %s", variable, err, out)
 		}
 	}
 }
 
-// FullStore tests a server whose disk is full for a while: fill takes the room, and free gives it
-// back. Puts fail with store.ErrUnavailable, the published generation stays as it was, and
-// when there is room the build continues.
+// FullStore tests a server whose disk is full for a while: fill uses up the disk, and free makes room again.
+// Puts must fail with store.ErrUnavailable, the published generation must not change, and the build must
+// continue when there is room.
 func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	ctx := t.Context()
 	x := &suite{s: s}
@@ -156,7 +156,7 @@ func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	if err != nil {
 		wants(t, "search when the disk is full", err, store.ErrUnavailable)
 	} else if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("when the disk is full (-want +got):\n%s", diff)
+		t.Errorf("results with a full disk (-want +got):\n%s", diff)
 	}
 
 	free(t)
@@ -171,10 +171,10 @@ func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	same(t, "what was built", allRecords(t, building, ""), records)
 }
 
-// goesOn puts the records within two minutes after there is room again.
+// goesOn puts the records, repeatedly until two minutes have passed.
 func goesOn(t *testing.T, g store.Generation, table store.Table, records []store.Record) {
 	t.Helper()
-	begun, err := time.Now(), errors.New("not tried")
+	begun, err := time.Now(), errors.New("no put was tried")
 	for err != nil && time.Since(begun) < 2*time.Minute {
 		if err = table.Put(t.Context(), records...); err == nil {
 			err = g.Flush(t.Context())

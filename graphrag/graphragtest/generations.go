@@ -25,14 +25,14 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A collection is of one schema.
+// testSchema checks that a collection can only be opened with its own schema.
 func testSchema(t *testing.T, s *suite) {
 	ctx := t.Context()
 	_, err := s.s.Open(ctx, "corpus")
 	wants(t, "open what is not there", err, store.ErrNotFound)
 	c, _, _ := s.generation(t)
 	if _, err := s.s.Create(ctx, "corpus", schema()); err != nil {
-		t.Errorf("create it again: %v", err)
+		t.Errorf("creating the collection again: %v", err)
 	}
 	for what, change := range map[string]func(*store.TableSchema){
 		"dimension": func(x *store.TableSchema) { x.Dim++ },
@@ -69,7 +69,8 @@ func testSchema(t *testing.T, s *suite) {
 	wants(t, "pin what was dropped", err, store.ErrNotFound)
 }
 
-// Readers do not see a generation before it is published; a pinned one does not change after.
+// testGenerations checks that readers do not see a generation before it is published, and that a pinned
+// generation does not change afterwards.
 func testGenerations(t *testing.T, s *suite) {
 	ctx := t.Context()
 	c, first, table := s.generation(t)
@@ -106,12 +107,12 @@ func testGenerations(t *testing.T, s *suite) {
 	must(t, pinned.Close())
 	must(t, pinned.Close())
 	if _, err := old.Count(ctx, graphrag.Condition{}); err == nil {
-		t.Error("it is read after it was closed")
+		t.Error("a generation can be read after it was closed")
 	}
 	now := check.Of(c.Pin(ctx)).OK(t)
 	defer now.Close()
 	check.True(t, now.Name() == "second", "%q is published, want second", now.Name())
-	// Small changes go into the published one.
+	// Small changes are written to the published generation.
 	put(t, second, fresh, store.Record{ID: "late", Text: "zeppelin"})
 	again := check.Of(c.Pin(ctx)).OK(t)
 	defer again.Close()
@@ -123,7 +124,7 @@ func testGenerations(t *testing.T, s *suite) {
 	}
 }
 
-// Of two that publish at once, one learns that it must look again.
+// testPublishers checks that one of two concurrent publishers gets a conflict.
 func testPublishers(t *testing.T, s *suite) {
 	c, _, _ := s.generation(t)
 	published := ""
@@ -143,7 +144,7 @@ func testPublishers(t *testing.T, s *suite) {
 		for i, err := range errs {
 			if err == nil {
 				if won++; now != fmt.Sprintf("g%d-%d", round, i) {
-					t.Errorf("%d published, and %s stands", i, now)
+					t.Errorf("publisher %d succeeded, and the current generation is %s", i, now)
 				}
 			} else {
 				wants(t, "the others", err, store.ErrConflict)
@@ -154,8 +155,8 @@ func testPublishers(t *testing.T, s *suite) {
 	}
 }
 
-// A fork holds what the other one does, and what is written to it is not seen before it is published, though
-// it is flushed in between; the other one stays, and is not needed any more.
+// testFork checks that a fork contains the records of its origin, and that records written to it, even if
+// flushed, are seen only after it is published. The origin does not change, and may then be removed.
 func testFork(t *testing.T, s *suite) {
 	ctx := t.Context()
 	c, g, table := s.generation(t)
@@ -185,7 +186,7 @@ func testFork(t *testing.T, s *suite) {
 		must(t, c.Discard(ctx, from))
 		hits := check.Of(changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})).OK(t)
 		if n, err := fork.Triples().CountTriples(ctx); len(hits[0]) != round+1 || n != 1 || err != nil {
-			t.Errorf("round %d: %v and %d triples, %v", round, hits, n, err)
+			t.Errorf("round %d of forks: got the hits %v, %d triples and error %v", round, hits, n, err)
 		}
 		if s.s.Can().FixedReads {
 			same(t, "what was pinned before", allRecords(t, seen, ""), slices.Clone(records))
@@ -195,8 +196,9 @@ func testFork(t *testing.T, s *suite) {
 	}
 }
 
-// Eight readers, some of them as other processes, see one generation or the other, whole: each is a fork of
-// the one before, with other records under the same ids.
+// testReaders runs eight readers, some of them as other processes, while generations are published. Each
+// generation is a fork of the one before, with other records under the same IDs, and a reader must see one
+// generation completely.
 func testReaders(t *testing.T, s *suite) {
 	ctx := t.Context()
 	c := check.Of(s.s.Create(ctx, "corpus", schema())).OK(t)
@@ -238,7 +240,7 @@ func testReaders(t *testing.T, s *suite) {
 					return
 				}
 				read.Add(1)
-				time.Sleep(time.Millisecond) // or nothing else gets a processor
+				time.Sleep(time.Millisecond) // lets the other goroutines run
 			}
 		})
 	}
@@ -257,7 +259,7 @@ func testReaders(t *testing.T, s *suite) {
 	check.True(t, read.Load() >= 50, "only %d reads", read.Load())
 }
 
-// readOne looks whether all that is found is of the generation that was pinned.
+// readOne checks that all records found belong to the pinned generation.
 func readOne(ctx context.Context, c store.Collection) (err error) {
 	g, err := c.Pin(ctx)
 	if err != nil {
@@ -272,22 +274,22 @@ func readOne(ctx context.Context, c store.Collection) (err error) {
 	if err != nil {
 		return err
 	}
-	time.Sleep(2 * time.Millisecond) // so that another generation is published meanwhile
+	time.Sleep(2 * time.Millisecond) // gives time to publish another generation
 	records, err := table.Get(ctx, idsOf(hits[0])...)
 	if err != nil || len(records) != 40 {
-		return fmt.Errorf("%d hits are %d records, want 40: %w", len(hits[0]), len(records), err)
+		return fmt.Errorf("%d hits have %d records, want 40; error %v", len(hits[0]), len(records), err)
 	}
 	found, err := g.Triples().SearchTriples(ctx, store.TextQuery{Text: "zeppelin", K: 9})
 	if err != nil || len(found[0]) != 1 || found[0][0].Source != g.Name() {
-		return fmt.Errorf("triples of %s: %v, %w", g.Name(), found, err)
+		return fmt.Errorf("generation %s has the triples %v, want one of its own; error %v", g.Name(), found, err)
 	}
 	if i := slices.IndexFunc(records, func(r store.Record) bool { return r.Scope != g.Name() }); i >= 0 {
-		return fmt.Errorf("in %s there is a record of %s", g.Name(), records[i].Scope)
+		return fmt.Errorf("generation %s contains a record of generation %s", g.Name(), records[i].Scope)
 	}
 	return nil
 }
 
-// A cancelled call says so, and loses nothing.
+// testCancelled checks that a cancelled call returns the context's error and loses nothing.
 func testCancelled(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -308,21 +310,21 @@ func testCancelled(t *testing.T, s *suite) {
 	same(t, "after it", allRecords(t, table, ""), sample(13, 30))
 }
 
-// StoreFactory makes stores for the tests.
+// StoreFactory makes the stores for the conformance tests.
 type StoreFactory struct {
-	// New returns an empty store. The suite closes it.
+	// New returns an empty store, which the suite closes.
 	New func(t *testing.T) store.Store
 
-	// Crash returns the store as another process finds it if this process is killed now. The
-	// suite closes it too. If nil, tests of crashes are left out.
+	// Crash returns the store as another process would find it if this process were killed now. The suite
+	// closes it. If nil, tests of crashes are skipped.
 	Crash func(t *testing.T, s store.Store) store.Store
 
-	// Reader opens a store as another process opens it for reading alone, beside this one. If nil, it is
-	// not tested.
+	// Reader opens a store only for reading, as another process would, while this one has it open. It may be
+	// nil.
 	Reader func(t *testing.T, s store.Store) store.Store
 }
 
-// Store runs the suite.
+// Store runs the conformance tests of stores.
 func Store(t *testing.T, f StoreFactory) {
 	for _, x := range []struct {
 		name string
@@ -366,7 +368,7 @@ type suite struct {
 	s store.Store
 }
 
-// schema is the schema of most tests.
+// schema returns the schema of most tests.
 func schema() store.Schema {
 	return store.Schema{Tables: map[string]store.TableSchema{
 		"chunks": {Text: true, TitleWeight: 1, Dim: dim, Model: "test"},
@@ -376,7 +378,7 @@ func schema() store.Schema {
 
 const dim = 16
 
-// generation begins a generation in a new collection.
+// generation creates a collection and begins a generation with a table in it.
 func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, store.Table) {
 	t.Helper()
 	c := check.Of(s.s.Create(t.Context(), "corpus", schema())).OK(t)
@@ -388,26 +390,26 @@ func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, st
 
 var must = check.OK
 
-// wants checks an error.
+// wants fails the test unless err wraps want.
 func wants(t *testing.T, doing string, err, want error) {
 	t.Helper()
 	check.Is(t, err, want, "%s", doing)
 }
 
-// put puts and flushes.
+// put puts records into a table and flushes the generation.
 func put(t *testing.T, g store.Generation, table store.Table, records ...store.Record) {
 	t.Helper()
 	must(t, table.Put(t.Context(), records...))
 	must(t, g.Flush(t.Context()))
 }
 
-// words are drawn by Zipf's law.
+// words are the words of sample, which draws them by Zipf's law.
 var words = strings.Fields(`the of a in and to is was by for with city river king
 	ship music war science island film team church school bridge garden market
 	winter painter engine treaty railway harbor mountain library festival voyage
 	cathedral parliament expedition observatory lighthouse manuscript`)
 
-// sample returns records with words, vectors and fields, which depend on the seed only.
+// sample returns n records with words, vectors and fields, which depend only on the seed.
 func sample(seed uint64, n int) []store.Record {
 	r := rand.New(rand.NewPCG(seed, 1))
 	zipf := rand.NewZipf(r, 1.3, 2, uint64(len(words)-1))
@@ -440,7 +442,7 @@ func direction(r *rand.Rand) []float32 {
 	return v
 }
 
-// day is a time of which nanoseconds count.
+// day returns a time that increases with i, by nanoseconds within a day.
 func day(i int) time.Time { return time.Date(2024, 1, 1+i/4, 0, 0, 0, i%4*100, time.UTC) }
 
 // normal returns a record as stores return it.
@@ -451,7 +453,7 @@ func normal(r store.Record) store.Record {
 	return r
 }
 
-// allRecords reads a table.
+// allRecords returns the records of a table after an ID.
 func allRecords(t *testing.T, table store.Table, after string) (records []store.Record) {
 	t.Helper()
 	for r, err := range table.All(t.Context(), after) {
@@ -477,7 +479,7 @@ func idsOf(hits []store.Hit) []string {
 	return ids
 }
 
-// ordered checks that hits are sorted by score, equal ones by id.
+// ordered checks that hits are sorted by descending score, equal ones by ID.
 func ordered(t *testing.T, hits []store.Hit) {
 	t.Helper()
 	check.True(t, slices.IsSortedFunc(hits, func(a, b store.Hit) int {
@@ -491,7 +493,7 @@ func fact(head, relation, tail, source string) store.Triple {
 	return store.Triple{Triple: triples.Triple{Head: entity(head), Relation: entity(relation), Tail: entity(tail)}, Source: source, Weight: 1}
 }
 
-// same compares records. Vectors may be scaled to length 1.
+// same compares records, whose vectors may be scaled to length 1.
 func same(t *testing.T, what string, got, want []store.Record) {
 	t.Helper()
 	for i := range got {

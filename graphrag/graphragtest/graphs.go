@@ -22,7 +22,7 @@ func Karate() EdgeList {
 	l := EdgeList{N: 34}
 	for line := range strings.Lines(karate) {
 		from, row, _ := strings.Cut(line, ":")
-		u, _ := strconv.Atoi(from) // the file is embedded
+		u, _ := strconv.Atoi(from) // cannot fail: the file is embedded
 		for _, to := range strings.Fields(row) {
 			v, _ := strconv.Atoi(to)
 			l.add(u, v)
@@ -35,8 +35,8 @@ func (l *EdgeList) add(from, to int) {
 	l.Edges = append(l.Edges, graph.Edge{From: int32(from), To: int32(to), Weight: 1})
 }
 
-// Ring returns a ring of cliques of equal size, weights 1. The first node of a
-// clique is joined to the second node of the next one.
+// Ring returns a ring of cliques of equal size, with weights 1. An edge joins the first node of each clique to
+// the second node of the next one.
 func Ring(cliques, size int) EdgeList {
 	l := EdgeList{N: cliques * size}
 	for c := range cliques {
@@ -50,9 +50,9 @@ func Ring(cliques, size int) EdgeList {
 	return l
 }
 
-// Blocks200 returns ten blocks of 20 nodes with 1,117 edges of weight 1: each pair of nodes is
-// joined with probability .4 in the same block, .02 otherwise. The communities of highest known
-// modularity, 0.561417950, are the blocks.
+// Blocks200 returns ten blocks of 20 nodes with 1,117 edges of weight 1: each pair of nodes has an edge with
+// probability .4 in the same block, .02 otherwise. The blocks are the communities of highest known modularity,
+// 0.561417950.
 func Blocks200() EdgeList {
 	l, rng := EdgeList{N: 200}, lcg(42)
 	for i := range l.N {
@@ -69,10 +69,10 @@ func Blocks200() EdgeList {
 	return l
 }
 
-// LFR returns a graph with blocks of the given sizes and degrees of a heavy tail, in the manner of
-// Lancichinetti, Fortunato and Radicchi (2008): each node draws 4 to 19 partners, few of them often, each
-// from the whole graph with probability mixing, else from its block. Partners drawn repeatedly are listed
-// repeatedly, and their weights add up in the graph.
+// LFR returns a graph with blocks of the given sizes and heavy-tailed degrees, in the manner of Lancichinetti,
+// Fortunato and Radicchi (2008): each node draws 4 to 19 partners (large numbers are rare), each from the whole
+// graph with probability mixing, else from its block. A partner drawn twice is listed twice, and the weights
+// add up in the graph.
 func LFR(sizes []int, mixing float64, seed uint64) EdgeList {
 	l, rng := EdgeList{}, lcg(seed)
 	for _, size := range sizes {
@@ -99,10 +99,10 @@ func LFR(sizes []int, mixing float64, seed uint64) EdgeList {
 	return l
 }
 
-// LFR300 returns [LFR] of ten blocks of 12 to 60 nodes.
+// LFR300 returns [LFR] with ten blocks of 12 to 60 nodes.
 func LFR300() EdgeList { return LFR([]int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}, .3, 7) }
 
-// LFR2333 returns [LFR] of forty blocks, 2,333 nodes, strongly mixed.
+// LFR2333 returns [LFR] with forty blocks, 2,333 nodes in all, and strong mixing.
 func LFR2333() EdgeList {
 	sizes := make([]int, 40)
 	for b := range sizes {
@@ -123,10 +123,10 @@ func (x *lcg) float() float64 {
 // below returns a number in [0, n).
 func (x *lcg) below(n int) int { return int(x.float() * float64(n)) }
 
-// Planted returns m edges of weight 1 between n nodes: node v belongs to block v mod blocks, one end of an
-// edge is any node, the other any node with probability share, else a node of the same block. Self-loops
-// are drawn again, parallel edges stay. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
-// benchmarks; its planted communities have a modularity of about 0.699.
+// Planted returns m edges of weight 1 between n nodes. Node v belongs to block v mod blocks. One end of an edge
+// is any node, the other end is any node with probability share, else a node of the same block. A self-loop is
+// replaced by another edge; parallel edges remain. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
+// benchmarks; its blocks have a modularity of about 0.699.
 func Planted(n, m, blocks int, share float64, seed uint64) EdgeList {
 	l, rng := EdgeList{N: n, Edges: make([]graph.Edge, 0, m)}, splitMix(seed)
 	for len(l.Edges) < m {
@@ -144,7 +144,8 @@ func Planted(n, m, blocks int, share float64, seed uint64) EdgeList {
 	return l
 }
 
-// splitMix is SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
+// splitMix is the generator SplitMix64 (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators,
+// 2014).
 type splitMix uint64
 
 func (x *splitMix) next() uint64 {
@@ -161,8 +162,8 @@ func (x *splitMix) float() float64 { return float64(x.next()>>11) / (1 << 53) }
 // below returns a number in [0, n).
 func (x *splitMix) below(n int) int { return int(x.float() * float64(n)) }
 
-// Resets returns count reset vectors for personalised PageRank, each 5 to 20
-// different nodes of 0..n-1 that have an edge, in ascending order.
+// Resets returns count reset vectors for personalised PageRank: each is 5 to 20 different nodes that have an
+// edge, in ascending order.
 func Resets(g *graph.Graph, count int, seed uint64) [][]int32 {
 	rng, sets := splitMix(seed), make([][]int32, count)
 	var linked []int32
@@ -189,7 +190,7 @@ type EdgeList struct {
 	Edges []graph.Edge
 }
 
-// Graph builds the graph of the list. It panics if an edge is unusable, which no recipe of this package makes.
+// Graph builds the graph of the list. It panics at an invalid edge, which no function here returns.
 func (l EdgeList) Graph() *graph.Graph {
 	g, err := graph.New(l.N, l.Edges)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The model of WriteBERT.
+// Sizes of the model that WriteBERT writes.
 const (
 	bertHidden, bertInner = 64, 96
 	bertLayers, bertHeads = 2, 2
@@ -38,13 +38,14 @@ const (
 )
 
 // WriteBERT writes a sentence encoder into a folder, in the files of sentence-transformers: a BERT of random
-// numbers, with two layers and vectors of 64, for tests that have no real one. It is the same each time. It knows
-// some fifty pieces of words, takes texts of 101 tokens, and its vectors are means of length 1.
+// numbers, with two layers and vectors of 64 numbers, for tests without a real model. The model is the same
+// each time. It has some fifty pieces of words, takes texts of 101 tokens, and returns means scaled to length
+// 1.
 func WriteBERT(dir string) error { return writeBERT(dir, object{}, "", nil) }
 
-// WriteHead writes the model of WriteBERT with a layer of random numbers on top, in the files
-// of the library transformers: BertForSequenceClassification, BertForTokenClassification
-// or BertForQuestionAnswering, for tests of the heads of package local.
+// WriteHead writes the model of WriteBERT with a layer of random numbers on top, in the files of the library
+// transformers: BertForSequenceClassification, BertForTokenClassification or BertForQuestionAnswering, for
+// tests of package local.
 func WriteHead(dir, architecture string, labels ...string) error {
 	byNumber := map[string]string{}
 	for i, l := range labels {
@@ -64,11 +65,11 @@ func WriteHead(dir, architecture string, labels ...string) error {
 
 type object = map[string]any
 
-// linearFunc writes a layer of random numbers.
+// linearFunc adds a linear layer of random numbers to a model.
 type linearFunc func(name string, in, out int)
 
-// writeBERT writes the model with more in config.json, the names of its weights with a
-// prefix, and what head adds to them.
+// writeBERT writes the model with additional keys in config.json, a prefix before the names of its weights, and
+// the layers that head adds.
 func writeBERT(dir string, more object, prefix string, head func(linearFunc)) error {
 	pieces := strings.Fields(bertPieces)
 	vocab := map[string]int{}
@@ -116,8 +117,8 @@ func writeBERT(dir string, more object, prefix string, head func(linearFunc)) er
 	return os.WriteFile(filepath.Join(dir, "model.safetensors"), b, 0o644)
 }
 
-// bertWeights is a safetensors file. Its numbers are multiples of 1/32, so that they
-// are the same in all types of such files.
+// bertWeights returns a safetensors file. Its numbers are multiples of 1/32, so that they are exact in all
+// types of such files.
 func bertWeights(pieces int, prefix string, head func(linearFunc)) ([]byte, error) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
@@ -166,8 +167,8 @@ func bertWeights(pieces int, prefix string, head func(linearFunc)) ([]byte, erro
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...), data.Bytes()...), nil
 }
 
-// Embedder runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
-// times, with hostile texts among others. If e is also an [embed.Model], Dim is checked too.
+// Embedder runs the conformance tests on e, which must embed locally or be a fake: it is called some dozen
+// times, also with hostile texts. If e is also an [embed.Model], its Dim is checked too.
 func Embedder(t *testing.T, e embed.Embedder) {
 	t.Helper()
 	texts := []string{
@@ -185,7 +186,7 @@ func Embedder(t *testing.T, e embed.Embedder) {
 	t.Run("shape", func(t *testing.T) { checkShape(t, e, texts, whole) })
 	t.Run("no texts", func(t *testing.T) {
 		if got, err := e.EmbedDocuments(t.Context(), nil); err != nil || len(got) != 0 {
-			t.Errorf("%d vectors, error %v; want none of both", len(got), err)
+			t.Errorf("EmbedDocuments of no texts: %d vectors, error %v; want none of either", len(got), err)
 		}
 	})
 	t.Run("batch", func(t *testing.T) {
@@ -231,7 +232,7 @@ func concurrent(t *testing.T, e embed.Embedder, texts []string, whole [][]float3
 		wg.Go(func() {
 			got, err := e.EmbedDocuments(t.Context(), texts)
 			if err == nil && !slices.EqualFunc(got, whole, slices.Equal) {
-				err = fmt.Errorf("vectors differ from those of a single caller")
+				err = fmt.Errorf("concurrent callers get other vectors than a single one")
 			}
 			errs <- err
 		})
@@ -245,7 +246,7 @@ func concurrent(t *testing.T, e embed.Embedder, texts []string, whole [][]float3
 	}
 }
 
-// Texts are chunks an extractor must take: plain and hostile.
+// Texts are texts that every extractor must accept: plain and hostile ones.
 var Texts = []string{
 	"",
 	" \n\t ",
@@ -256,9 +257,9 @@ var Texts = []string{
 	"A name of many letters: " + strings.Repeat("Aa", 5000) + ".",
 }
 
-// Extractor checks the extractor on [Texts]: one extraction for each chunk in order, spans within the chunk and on the
-// boundaries of runes, ends of facts among the mentions, the same result twice, and an error that wraps the error
-// of a cancelled context. A model behind the extractor must answer the same to the same prompt.
+// Extractor checks an extractor on [Texts]: one extraction per chunk, in order, spans within the chunk and on
+// rune boundaries, ends of facts among the mentions, the same result twice, and an error that wraps the error
+// of a cancelled context. A model behind the extractor must always give the same reply to the same prompt.
 func Extractor(t *testing.T, x extract.Extractor) {
 	t.Helper()
 	var chunks []graphrag.Chunk
@@ -275,7 +276,7 @@ func Extractor(t *testing.T, x extract.Extractor) {
 	check.True(t, err == nil && reflect.DeepEqual(found, again),
 		"a second Extract of the same chunks differs (error %v)", err)
 	if none, err := x.Extract(context.Background(), nil); err != nil || len(none) != 0 {
-		t.Errorf("no chunks: %d extractions and error %v", len(none), err)
+		t.Errorf("Extract of no chunks: %d extractions and error %v, want none of either", len(none), err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -304,7 +305,7 @@ func checkExtraction(t *testing.T, c graphrag.Chunk, e kg.Extraction) {
 	}
 }
 
-// checkSpan takes the zero span for a place that is not known.
+// checkSpan checks a span of a chunk's text; the zero span means an unknown place.
 func checkSpan(t *testing.T, c graphrag.Chunk, s kg.Span) {
 	t.Helper()
 	switch {
@@ -312,7 +313,7 @@ func checkSpan(t *testing.T, c graphrag.Chunk, s kg.Span) {
 	case s.Start < 0 || s.Start >= s.End || s.End > len(c.Text):
 		t.Errorf("chunk %q: span %v is not within 0..%d", c.ID, s, len(c.Text))
 	case !boundary(c.Text, s.Start), !boundary(c.Text, s.End):
-		t.Errorf("chunk %q: span %v cuts a character", c.ID, s)
+		t.Errorf("chunk %q: span %v cuts a rune", c.ID, s)
 	}
 }
 

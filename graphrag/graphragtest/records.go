@@ -19,12 +19,12 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Records that were put come back, the last one of each id; deleted records do not.
+// testRecords checks that the last record put under an ID can be read, and that deleted ones cannot.
 func testRecords(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(1, 50)
 	put(t, g, table, records...)
-	put(t, g, table, records[:10]...) // again, the same
+	put(t, g, table, records[:10]...) // puts the same records again
 	got := check.Of(table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)).OK(t)
 	same(t, "Get", got, []store.Record{records[7], records[3]})
 	check.Equal(t, check.Of(table.Count(t.Context(), graphrag.Condition{})).OK(t), 50, "records")
@@ -46,7 +46,7 @@ func testRecords(t *testing.T, s *suite) {
 	}
 	found := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})).OK(t)
 	if ids := idsOf(found[0]); len(ids) != 48 || slices.Contains(ids, records[4].ID) || slices.Contains(ids, records[5].ID) {
-		t.Errorf("%d are found by vectors, want the 48 that have one: %v", len(ids), ids)
+		t.Errorf("a search by vectors finds %d records, want the 48 that have a vector: %v", len(ids), ids)
 	}
 
 	bare := check.Of(g.Table("bare")).OK(t)
@@ -58,7 +58,7 @@ func testRecords(t *testing.T, s *suite) {
 	check.True(t, len(got) == 1 && got[0].Data[0] != 99, "the store kept a slice of the caller's")
 }
 
-// Errors name the items that cannot be stored; the rest is stored.
+// testBadItems checks that errors name the records that cannot be stored, and that the others are stored.
 func testBadItems(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	good := sample(2, 2)
@@ -87,7 +87,7 @@ func testBadItems(t *testing.T, s *suite) {
 
 func testScopes(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
-	records := sample(3, 12) // three a scope
+	records := sample(3, 12) // three records per scope
 	put(t, g, table, records...)
 	moved := records[4]
 	moved.Scope = "doc9"
@@ -103,8 +103,8 @@ func testScopes(t *testing.T, s *suite) {
 	same(t, "after deleting a scope", allRecords(t, table, ""), want)
 }
 
-// An iteration sees one state, whatever is written meanwhile, and can continue where
-// another ended.
+// testIterator checks that an iteration sees one state, whatever is written meanwhile, and that another can
+// continue from its last ID.
 func testIterator(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(4, 200)
@@ -132,7 +132,7 @@ func testIterator(t *testing.T, s *suite) {
 	same(t, "the rest", rest, slices.Clone(records[160:]))
 }
 
-// Random writes against a map.
+// testModel compares random writes with a map.
 func testModel(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	r := rand.New(rand.NewPCG(5, 5))
@@ -198,7 +198,7 @@ func byID(list []store.Triple) []store.Triple {
 	})
 }
 
-// Triples are one if the same source states the same, and are found by their words.
+// testTriples checks that equal triples of a source are stored once, and that triples are found by words.
 func testTriples(t *testing.T, s *suite) {
 	_, g, _ := s.generation(t)
 	ts := g.Triples()
@@ -207,7 +207,7 @@ func testTriples(t *testing.T, s *suite) {
 		fact("Fram", "designed by", "Colin Archer", "r2"),
 		fact("Fram", "sailed to", "Antarctica", "r1"),
 		fact("Roald Amundsen", "led", "Antarctic expedition", "r3"),
-		fact("a", "is", "a", ""), // a cycle of one
+		fact("a", "is", "a", ""), // a triple from a node to itself
 	}
 	value := fact("Fram", "built in", "Fram", "r1")
 	value.Literal = true
@@ -232,7 +232,8 @@ func testTriples(t *testing.T, s *suite) {
 		"the best of two that are equal: %v", hits[0])
 }
 
-// Neighbors are found by an end, a relation and up to a limit, of a hub too.
+// testNeighbors checks that neighbors are found by end and relation, up to a limit, also for a node with many
+// triples.
 func testNeighbors(t *testing.T, s *suite) {
 	_, g, _ := s.generation(t)
 	ts := g.Triples()
@@ -277,7 +278,7 @@ func neighbors(t *testing.T, ts store.Triples, entity string, near store.Near, w
 		"neighbors of %s, %+v: %d, want %d in order", entity, near, len(got[1]), len(want))
 }
 
-// testLikeNeighbors wants the neighbors that match the search first, then the others.
+// testLikeNeighbors checks that the neighbors that match the search come first, then the others.
 func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
 	for _, near := range []store.Near{
 		{Like: "what is behind leaf 20 or leaf 1207?"}, {Like: "leaf 20 and 1207", Limit: 4}, {Like: "leaf 20 back", End: store.Tail},

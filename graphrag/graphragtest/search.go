@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The ten best records by words equal the results of package bm25.
+// testWords checks that the ten best records by words are the results of package bm25.
 func testWords(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(6, 400)
@@ -51,8 +51,8 @@ func testWords(t *testing.T, s *suite) {
 			}
 			check.True(t, len(got) <= q.K, "%s: %d hits for %+v", when, len(got), q)
 		}
-		if overlap := float64(shared) / float64(most); overlap < .99 { // of equal scores at the end either may be left out
-			t.Errorf("%s: %.3f of the ten best are those of BM25, want .99", when, overlap)
+		if overlap := float64(shared) / float64(most); overlap < .99 { // with equal scores at the end, stores may return different records
+			t.Errorf("%s: a share of %.3f of the ten best is among BM25's ten best, want .99", when, overlap)
 		}
 	}
 	check("flushed")
@@ -60,7 +60,7 @@ func testWords(t *testing.T, s *suite) {
 	check("published")
 }
 
-// Nearly all of the ten nearest are found, and all of them with full effort.
+// testVectors checks that a search finds nearly all of the ten nearest vectors, and all with full effort.
 func testVectors(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(7, 5000)
@@ -95,14 +95,14 @@ func testVectors(t *testing.T, s *suite) {
 	check.True(t, exact == most, "%d of the %d nearest are found with full effort", exact, most)
 	query := store.VectorQuery{Vector: direction(r), K: 2000, Effort: 1}
 	before := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
-	must(t, c.Publish(t.Context(), "first", "")) // what is merged has the same scores, to the bit
+	must(t, c.Publish(t.Context(), "first", "")) // scores must not change when segments are merged
 	after := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("published: %.500s", diff)
+		t.Errorf("scores changed at publication: %.500s", diff)
 	}
 }
 
-// nearest computes the result of a vector search by brute force.
+// nearest returns the result of a vector search by brute force.
 func nearest(records []store.Record, query []float32, k int) (ids []string) {
 	q := unit(query)
 	var all []rank.Scored[string]
@@ -121,7 +121,7 @@ func nearest(records []store.Record, query []float32, k int) (ids []string) {
 	return ids
 }
 
-// Searches under a condition equal looking at the records one by one.
+// testConditions compares searches under a condition with a scan of all records.
 func testConditions(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(8, 300)
@@ -132,7 +132,7 @@ func testConditions(t *testing.T, s *suite) {
 	gone := records[7]
 	gone.ID = "gone"
 	put(t, g, table, gone)
-	must(t, table.Delete(t.Context(), gone.ID)) // and a flush of a deletion alone
+	must(t, table.Delete(t.Context(), gone.ID)) // also a flush that contains only a deletion
 	must(t, g.Flush(t.Context()))
 	r := rand.New(rand.NewPCG(8, 8))
 	met, found := 0, 0
@@ -152,7 +152,7 @@ func testConditions(t *testing.T, s *suite) {
 		check.Must(t, slices.Equal(got, idsIn(some)),
 			"%s is met by %d records, and %d are found", where, len(some), len(got))
 		if diff := cmp.Diff(want[:min(3, len(want))], idsOf(byVector[1])); diff != "" && len(some) > 0 {
-			t.Errorf("the three nearest of %s: %s", where, diff)
+			t.Errorf("the three nearest under %s (-want +got): %s", where, diff)
 		}
 		met += len(want)
 		for _, id := range idsOf(byVector[2]) {
@@ -168,8 +168,8 @@ func testConditions(t *testing.T, s *suite) {
 	}
 }
 
-// testOwnWords compares the hits by words under a condition, met by some records, with the hits of an index of
-// these records, where the store promises that, and else their ids.
+// testOwnWords compares the hits by words under a condition with the hits of an index of only the records that
+// meet it (given as some), or only the IDs if the store does not promise equal scores.
 func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Condition, some []store.Record) {
 	t.Helper()
 	const query = "city river king ship music war science island film"
@@ -196,7 +196,7 @@ func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Cond
 	}
 }
 
-// changeRecords deletes one of the records and gives another one the fields of a third.
+// changeRecords deletes one of the records, and gives a second one the fields of a third.
 func changeRecords(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, records []store.Record) []store.Record {
 	t.Helper()
 	i := r.IntN(len(records))
@@ -208,7 +208,7 @@ func changeRecords(t *testing.T, g store.Generation, table store.Table, r *rand.
 	return records
 }
 
-// randomCondition draws one of any kind, also of fields and values that no record has.
+// randomCondition returns a random condition of any kind, also with fields and values that no record has.
 func randomCondition(r *rand.Rand, depth int) graphrag.Condition {
 	some := func() []graphrag.Condition {
 		list := make([]graphrag.Condition, r.IntN(3))

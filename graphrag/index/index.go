@@ -21,11 +21,11 @@ import (
 
 // Options of [Open]. All processes of a job need the same.
 type Options struct {
-	// Store keeps documents and replies, in the collection Name-work. Required.
+	// Store holds documents and replies, in the collection Name-work. It is required.
 	Store store.Store
 	Name  string
-	// System makes the system of the job, empty. Its models and its encoder are asked for what the store
-	// lacks. Required.
+	// System returns a new, empty system of the job. Its model and its encoder are called for what the store
+	// lacks. It is required.
 	System func() (*kit.System, error)
 }
 
@@ -39,34 +39,35 @@ func (o *Options) check() error {
 
 const workSuffix = "-work"
 
-// atOnce is the number of documents that are put at once.
+// atOnce is the number of documents per put.
 const atOnce = 256
 
-// The tables of the collection Name-work: documents by their IDs, replies by the hashes of requests.
+// Tables of the collection Name-work: documents by ID, and replies by the hash of the request.
 const (
 	documents = "documents"
 	replies   = "replies"
 )
 
-// Index does shares of a job. It is safe for concurrent use, by any number of processes if the store is.
+// Index processes the shares of a job. It is safe for concurrent use, and several processes may use it if the
+// store allows that.
 type Index struct {
 	o       Options
 	work    store.Generation
 	replies *share.Replies
 }
 
-// Open opens the collection, or makes it.
+// Open opens the collection of the job, or creates it.
 func Open(ctx context.Context, o Options) (*Index, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	c, err := o.Store.Create(ctx, o.Name+workSuffix, store.Schema{Tables: map[string]store.TableSchema{documents: {}, replies: {}}})
 	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+		return nil, fmt.Errorf("index: creating the collection %s: %w", o.Name+workSuffix, err)
 	}
 	g, err := c.Write(ctx, "work")
 	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+		return nil, fmt.Errorf("index: opening the work of the job: %w", err)
 	}
 	open := func(context.Context) (store.Generation, error) { return g, nil }
 	return &Index{o, g, &share.Replies{Open: open, Table: replies, Durable: o.Store.Can().Durable}}, nil
@@ -80,7 +81,7 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 	here := make(map[string]bool)
 	t, err := x.work.Table(documents)
 	if err != nil {
-		return 0, fmt.Errorf("index: %w", err)
+		return 0, fmt.Errorf("index: opening the table of documents: %w", err)
 	}
 	var records []store.Record
 	put := func() error {
@@ -99,12 +100,12 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 			err = put()
 		}
 		if err != nil {
-			return 0, fmt.Errorf("index: %w", err)
+			return 0, fmt.Errorf("index: storing documents: %w", err)
 		}
 		here[d.ID] = true
 	}
 	if err := errors.Join(put(), x.work.Flush(ctx)); err != nil {
-		return 0, fmt.Errorf("index: %w", err)
+		return 0, fmt.Errorf("index: storing documents: %w", err)
 	}
 	var gone []string
 	for d, err := range x.Documents(ctx) {
@@ -116,7 +117,7 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 		}
 	}
 	if err := errors.Join(t.Delete(ctx, gone...), x.work.Flush(ctx)); err != nil {
-		return 0, fmt.Errorf("index: %w", err)
+		return 0, fmt.Errorf("index: removing documents: %w", err)
 	}
 	return len(here), nil
 }
@@ -126,7 +127,7 @@ func (x *Index) Documents(ctx context.Context) iter.Seq2[graphrag.Document, erro
 	return func(yield func(graphrag.Document, error) bool) {
 		t, err := x.work.Table(documents)
 		if err != nil {
-			yield(graphrag.Document{}, fmt.Errorf("index: %w", err))
+			yield(graphrag.Document{}, fmt.Errorf("index: opening the table of documents: %w", err))
 			return
 		}
 		for r, err := range t.All(ctx, "") {
@@ -144,29 +145,29 @@ func (x *Index) Documents(ctx context.Context) iter.Seq2[graphrag.Document, erro
 	}
 }
 
-// Share is the part of the replies that one process asks for: part I of N, counted from 0.
+// Share is the part of the replies that one process requests: part I of N, counted from 0.
 type Share struct {
 	I int `json:"i"`
 	N int `json:"n"`
 }
 
-// Done counts the work of a share.
+// Done is the result of processing a share.
 type Done struct {
-	// Missing is the number of replies that the share left to others; 0 if all are there.
+	// Missing is the number of replies that the share left to others; 0 means that all are stored.
 	Missing int `json:"missing"`
-	// Usage sums the calls of the share, also those that failed; Texts counts the texts that it embedded.
+	// Usage is the usage of the share's calls, even failed ones; Texts is the number of embedded texts.
 	Usage llm.Usage `json:"usage"`
 	Texts int       `json:"texts"`
 }
 
-// Doer does shares.
+// Doer processes shares.
 type Doer interface {
 	Do(ctx context.Context, s Share) (Done, error)
 }
 
 var _ Doer = (*Index)(nil)
 
-// Do asks for the replies of a share, up to the end of the first step in which others are missing.
+// Do requests the replies of a share, up to the end of the first step that lacks replies of other shares.
 func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 	if s.N < 1 || s.I < 0 || s.I >= s.N {
 		return Done{}, fmt.Errorf("index: share %d of %d: want one from 0 to N-1", s.I, s.N)
@@ -188,28 +189,29 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 	return Done{Missing: at.Missing(), Usage: meter.Usage(), Texts: at.Texts()}, err
 }
 
-// Build indexes the documents by a system, of the replies in the store. It asks for what is not there.
+// Build indexes the documents with a system, from the replies in the store. It requests missing ones.
 func (x *Index) Build(ctx context.Context, s *kit.System) (graphrag.IndexStats, error) {
 	return s.Index(x.replies.With(ctx), x.Documents(ctx))
 }
 
-// Progress is how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
-	// Round is the number of the round that runs, Shares the number of shares, of which Done did their
-	// part in this round.
+	// Round is the number of the current round, Shares the number of shares, and Done the number of shares that
+	// are finished in this round.
 	Round  int `json:"round"`
 	Shares int `json:"shares"`
 	Done   int `json:"done"`
-	// Missing is the largest number of replies that a share of the last round lacked; the others sum all rounds.
+	// Missing is the largest number of replies that a share of the previous round lacked. Usage and Texts are
+	// sums over all rounds.
 	Missing int       `json:"missing"`
 	Usage   llm.Usage `json:"usage"`
 	Texts   int       `json:"texts"`
 
-	asked, missing int // in the round
+	asked, missing int // in the current round: requests made, and most replies missing
 }
 
-// Next returns the shares of the next round: none when nothing is missing. A round that asked for
-// nothing although something is missing is followed by one share that asks for all.
+// Next begins the next round and returns its shares, none if no reply is missing. If the last round made no
+// requests although replies are missing, the next one has a single share, which requests all of them.
 func (p *Progress) Next() []Share {
 	n := p.Shares
 	switch {
@@ -226,7 +228,7 @@ func (p *Progress) Next() []Share {
 	return out
 }
 
-// Add counts what a share of the round did.
+// Add adds the result of a share in the current round.
 func (p *Progress) Add(d Done) {
 	p.Done++
 	p.asked += d.Usage.Calls + d.Texts

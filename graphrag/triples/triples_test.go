@@ -323,7 +323,7 @@ func TestBadFolders(t *testing.T) {
 	}
 	check.Is(t, triples.Build(t.Context(), at("half"), fails, triples.Options{}), broken, "a source that fails")
 	_, err = triples.Open(at("half"), nil)
-	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "never finished"), "a half folder: %v", err)
+	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "never completed"), "a half folder: %v", err)
 	// A build that was killed leaves parts, too; the next one begins anew.
 	check.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
 	err = triples.Build(t.Context(), at("half"), source(list), triples.Options{})

@@ -211,7 +211,7 @@ func TestUsage(t *testing.T) {
 	check.True(t, err != nil && !errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := filepath.Join(dir, "index")
 	_, _, err = ask(t, "", "-docs", dir, "-index", inside, "x")
-	check.Fails(t, err, "stands among the files", "an index among the files")
+	check.Fails(t, err, "is among the files", "an index among the files")
 }
 
 func TestCorpus(t *testing.T) {

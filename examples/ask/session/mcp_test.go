@@ -115,7 +115,7 @@ func TestTools(t *testing.T) {
 		check.Contains(t, problem, "no document has the field", "%s", tool)
 		arguments["where"] = "kind"
 		problem = call(t, s, tool, arguments, new(any))
-		check.Contains(t, problem, "is not compared", "%s", tool)
+		check.Contains(t, problem, "no comparison follows", "%s", tool)
 	}
 	problem = call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?", "where": `kind = "csv"`}, &r)
 	check.True(t, problem == "" && r.Refused, "ask where: %s %+v", problem, r)

@@ -31,19 +31,19 @@ import (
 // Options say where models come from and where they are kept. The zero value is the
 // Hugging Face Hub and the user's cache.
 type Options struct {
-	// Dir keeps the models; "" is wildgraph/models in [os.UserCacheDir].
+	// Dir is the folder of all models; "" means wildgraph/models in [os.UserCacheDir].
 	Dir string
-	// Endpoint is a mirror, https://HOST; "" is https://huggingface.co.
+	// Endpoint is the address of a mirror, https://HOST; "" means https://huggingface.co.
 	Endpoint string
-	// Progress, if set, is called while a file is fetched: its name, how many bytes are
-	// there, and how many it will have, 0 if that is not known.
+	// Progress, if set, is called while a file is fetched: with its name, the number of bytes received, and the
+	// number expected, 0 if unknown.
 	Progress func(file string, done, total int64)
-	// Int8 is passed to [local.Options], for Open.
+	// Int8 is passed by Open to [local.Options].
 	Int8 bool
 
 	client http.Client
-	stall  time.Duration // how long a server may say nothing
-	pause  time.Duration // between two attempts
+	stall  time.Duration // longest time without data before a request is cancelled
+	pause  time.Duration // time between two attempts
 }
 
 const (
@@ -54,13 +54,13 @@ const (
 	configFile = "config.json"
 )
 
-// preferred are the models that have a name of their own, the fastest first: they find about
-// as much (docs/systems.md, wild).
+// preferred lists the models that have a short name, the fastest first; they retrieve about equally well
+// (docs/systems.md, wild).
 var preferred = []string{"minilm", "bge-small", "e5-small"}
 
-// Find resolves a name, and fetches nothing. "auto" is the name of the best model in the
-// cache, "" if it has none; "none" is ""; a folder is file:DIR; other names are themselves. ok
-// is false for a name that [Open] does not take, such as the name of a server's model.
+// Find resolves a name without fetching anything. "auto" becomes the first short name whose model is cached, or
+// ""; "none" becomes ""; a folder becomes file:DIR; other names do not change. ok is false for a name that
+// [Open] rejects, such as the name of a server's model.
 func Find(name string, o Options) (found string, ok bool) {
 	switch _, known := models[name]; {
 	case known, strings.HasPrefix(name, filePrefix), strings.HasPrefix(name, hubPrefix):
@@ -85,7 +85,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// Open returns the encoder of a name, and fetches it if it is not there. It returns nil where [Find] says "".
+// Open returns the encoder of a name, and fetches it if it is not cached. It returns nil for a name that [Find]
+// resolves to "".
 func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	name, ok := Find(name, o)
 	if !ok {
@@ -101,8 +102,9 @@ func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	return local.Open(dir, local.Options{Int8: o.Int8})
 }
 
-// Folder returns the folder of any model that package local opens: DIR of file:DIR, or the folder of a model
-// of the Hub, whose files are checked against their sums; it is fetched if it is not cached.
+// Folder returns the folder of a model that package local can open: DIR for file:DIR, else the cache folder of
+// a model of the Hub. It fetches the model if it is not cached, and checks its files against their SHA-256
+// sums.
 func Folder(ctx context.Context, name string, o Options) (string, error) {
 	if dir, ok := strings.CutPrefix(name, filePrefix); ok {
 		return dir, nil
@@ -124,7 +126,7 @@ func Folder(ctx context.Context, name string, o Options) (string, error) {
 	return dir, err
 }
 
-// folder is where a model is kept.
+// folder returns the cache folder of a model.
 func (o Options) folder(m model) (string, error) {
 	if o.Dir == "" {
 		cache, err := os.UserCacheDir()
@@ -136,11 +138,11 @@ func (o Options) folder(m model) (string, error) {
 	return filepath.Join(o.Dir, filepath.FromSlash(m.Folder)), nil
 }
 
-// hubName has a commit, since a branch may be another model tomorrow, and names that the
-// Hub allows, none of which leads out of a folder.
+// hubName matches hf:ORG/NAME@REVISION. REVISION is a commit, since a branch can change, and the names, as the
+// Hub allows them, cannot lead out of the cache folder.
 var hubName = regexp.MustCompile(`^hf:([A-Za-z0-9][A-Za-z0-9._-]{0,95})/([A-Za-z0-9][A-Za-z0-9._-]{0,95})@([0-9a-f]{40})$`)
 
-// parse reads hf:ORG/NAME@REVISION.
+// parse returns the model that hf:ORG/NAME@REVISION names.
 func parse(name string) (model, error) {
 	part := hubName.FindStringSubmatch(name)
 	if part == nil {
@@ -158,49 +160,49 @@ func badName(name string) error {
 // model is a commit of a repository of the Hub.
 type model struct {
 	Repo, Revision string
-	Folder         string // below the folder of all models, with slashes
-	// Files are the files to fetch, with the sums that they must have. Without any, all
-	// files of a sentence encoder are tried, and their sums are recorded.
+	Folder         string // slash-separated path in the cache folder
+	// Files are the files to fetch, with their required sums. If nil, all files that a sentence encoder can
+	// have are tried, and their sums are recorded.
 	Files   []file
-	Written map[string]json.RawMessage // files of our own, by name
+	Written map[string]json.RawMessage // file name → content that this package writes
 }
 
-// file is one that is fetched, and an entry of sums.json.
+// file describes a file to fetch, or one entry of sums.json.
 type file struct {
 	Name string `json:"name"`
-	Size int64  `json:"size"`   // with a sum the size, else the most it may have
+	Size int64  `json:"size"`   // size in bytes if Sum is set, else the size limit
 	Sum  string `json:"sha256"` // "" is not known yet
-	may  bool   // it may be missing
+	may  bool   // the model may lack the file
 }
 
-// The files of a folder, as sentence-transformers names them.
+// Names of files in a model's folder, as sentence-transformers uses them.
 const (
 	weights   = "model.safetensors"
 	tokenizer = "tokenizer.json"
-	sumsFile  = "sums.json" // the sums of a model of which none are pinned
+	sumsFile  = "sums.json" // recorded sums of a model without pinned sums
 )
 
 //go:embed models.json
 var modelTable []byte
 
-// models have names of their own. Other programs in public repositories pin the same commits and sums. The files
-// of our own are of the models' cards: layers, the tokens of a text, whether the first token's vector is the
-// text's or the mean is, and prompts.
+// models are the models that have a short name. Other public programs pin the same commits and sums. The files
+// that this package writes follow the models' cards: modules, most tokens of a text, pooling by the first token
+// or the mean, and prompts.
 var models = func() (out map[string]model) {
 	if err := json.Unmarshal(modelTable, &out); err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the table is embedded in the program
 	}
 	return out
 }()
 
-// Bounds of files whose sums are not known.
+// Size limits, in bytes, of files without a pinned sum.
 const (
 	maxText    = 1 << 20
 	maxWords   = 64 << 20
 	maxWeights = 4 << 30
 )
 
-// parts are the files that a sentence encoder can have, the large one last.
+// parts are the files that a sentence encoder can have, the largest one last.
 var parts = []file{
 	{Name: configFile, Size: maxText}, {Name: "modules.json", Size: maxText, may: true},
 	{Name: "1_Pooling/config.json", Size: maxText, may: true}, {Name: "sentence_bert_config.json", Size: maxText, may: true},
@@ -208,8 +210,8 @@ var parts = []file{
 	{Name: tokenizer, Size: maxWords, may: true}, {Name: "vocab.txt", Size: maxWords, may: true}, {Name: weights, Size: maxWeights},
 }
 
-// check compares a folder with the sums, and writes the files of our own where they are missing, as beside
-// files that were put there by hand. Its error is fs.ErrNotExist if there is no folder.
+// check compares the files of a folder with their sums, and writes this package's own files if they are
+// missing, as after a manual download. Its error is fs.ErrNotExist if there is no folder.
 func (m model) check(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err
@@ -227,7 +229,7 @@ func (m model) check(dir string) error {
 		err = m.write(dir)
 	}
 	if err != nil {
-		return fmt.Errorf("hub: %s: %v: remove the folder, and the next start fetches it", dir, err) // not fs.ErrNotExist
+		return fmt.Errorf("hub: %s: %v: remove the folder, and the next start fetches it", dir, err) // %v, so that the error is not fs.ErrNotExist
 	}
 	return nil
 }
@@ -243,19 +245,19 @@ func (f file) check(full string) error {
 	return err
 }
 
-// sumOf returns size and SHA-256 of a file.
+// sumOf returns the size and the SHA-256 of a file.
 func sumOf(full string) (size int64, sum string, err error) {
 	in, err := os.Open(full)
 	if err != nil {
 		return 0, "", err
 	}
-	defer in.Close() // only read
+	defer in.Close() // closing a file that was only read loses nothing
 	h := sha256.New()
 	size, err = io.Copy(h, in)
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// write writes the files of our own that are not there.
+// write writes this package's own files into a folder, unless they are there with the same content.
 func (m model) write(dir string) error {
 	for name, content := range m.Written {
 		full := filepath.Join(dir, filepath.FromSlash(name))
@@ -269,8 +271,7 @@ func (m model) write(dir string) error {
 	return nil
 }
 
-// recorded reads the sums that were recorded when a model was fetched, of names that a
-// model can have and no others.
+// recorded reads the sums that were recorded when a model was fetched, of the files named in parts only.
 func recorded(dir string) (files []file, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if err != nil {
@@ -278,7 +279,7 @@ func recorded(dir string) (files []file, err error) {
 	}
 	var all []file
 	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", sumsFile, err)
+		return nil, fmt.Errorf("%s is not a JSON list of sums: %w", sumsFile, err)
 	}
 	for _, f := range parts {
 		if i := slices.IndexFunc(all, func(r file) bool { return r.Name == f.Name }); i >= 0 {
@@ -293,27 +294,27 @@ func recorded(dir string) (files []file, err error) {
 const (
 	defaultEndpoint = "https://huggingface.co"
 	defaultStall    = 30 * time.Second
-	attempts        = 4 // without a new byte between them
+	attempts        = 4 // attempts in succession that bring no new byte
 	maxRedirects    = 5
-	partly          = ".part" // ends the name of a folder or file that is not whole
+	partly          = ".part" // suffix of a folder or file that is not complete
 )
 
 // fetcher fetches the files of one model.
 type fetcher struct {
 	model
 	Options
-	part string // the folder that is filled
+	part string // the folder that receives the files
 }
 
-// permanent is an error that another attempt does not mend.
+// permanent is an error that will recur, so that the request is not repeated.
 type permanent struct{ error }
 
 func (f permanent) Unwrap() error { return f.error }
 
 var errMissing = permanent{errors.New("the server has no such file")}
 
-// fetch fills a folder beside dir and gives it the name when it is whole. Of several
-// processes one does it, the others wait.
+// fetch fills a temporary folder next to dir and renames it to dir when it is complete. One process fetches
+// while others wait.
 func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	o.Endpoint, o.stall = cmp.Or(o.Endpoint, defaultEndpoint), cmp.Or(o.stall, defaultStall)
 	o.pause = cmp.Or(o.pause, time.Second)
@@ -328,17 +329,17 @@ func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	}
 	unlock, err := journal.Lock(ctx, dir+".lock")
 	if err != nil {
-		return fmt.Errorf("hub: %w", err)
+		return fmt.Errorf("hub: lock of %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := m.check(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err // another process was faster
+		return err // another process has fetched the model
 	}
 	if err = f.all(ctx); err == nil {
 		err = os.Rename(f.part, dir)
 	}
 	if err != nil {
-		_ = os.Remove(f.part) // if it is empty
+		_ = os.Remove(f.part) // succeeds only if the folder is empty
 		return fmt.Errorf("hub: %s: %w: %s", m.Repo, err, f.byHand(dir))
 	}
 	return nil
@@ -354,12 +355,12 @@ func allowed(to *url.URL, endpoint string, hops int) error {
 	case hops > maxRedirects:
 		return permanent{fmt.Errorf("more than %d redirects", maxRedirects)}
 	case to.Scheme != "https" || !ours:
-		return permanent{fmt.Errorf("a redirect to %q, which is no host of the Hub by https", to.Scheme+"://"+to.Host)}
+		return permanent{fmt.Errorf("a redirect to %q, which is not https to a host of the Hub", to.Scheme+"://"+to.Host)}
 	}
 	return nil
 }
 
-// byHand says what to put where without this package.
+// byHand returns instructions for fetching the model without this package.
 func (f *fetcher) byHand(dir string) string {
 	const proxy = "behind a proxy set HTTPS_PROXY; or fetch by hand"
 	if f.Files == nil {
@@ -372,7 +373,7 @@ func (f *fetcher) byHand(dir string) string {
 	return proxy + list + " into " + dir
 }
 
-// redacted is an address without its password and its query.
+// redacted returns an address without its password and its query.
 func redacted(address string) string {
 	at, err := url.Parse(address)
 	if err != nil || at.User == nil && strings.Contains(address, "@") {
@@ -386,8 +387,8 @@ func (f *fetcher) address(x file) string {
 	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.Repo + "/resolve/" + f.Revision + "/" + x.Name
 }
 
-// all fetches the missing files. Of a model without pinned sums it records them, and
-// removes one that package local cannot read, if possible before its weights are fetched.
+// all fetches the missing files. Without pinned sums it records their sums, and removes a model that package
+// local cannot read, if possible before its weights are fetched.
 func (f *fetcher) all(ctx context.Context) error {
 	wanted := f.Files
 	if f.Files == nil {
@@ -422,8 +423,8 @@ func (f *fetcher) all(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(f.part, sumsFile), b, 0o644)
 }
 
-// readable checks that package local reads the fetched files. Missing weights are
-// fs.ErrNotExist; files that it refuses otherwise are removed.
+// readable checks that package local can read the fetched files. Its error is fs.ErrNotExist while the weights
+// are missing; after any other error it removes the files.
 func (f *fetcher) readable() error {
 	_, err := local.Open(f.part, local.Options{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -432,8 +433,8 @@ func (f *fetcher) readable() error {
 	return err
 }
 
-// one fetches a file, and resumes it as long as attempts bring new bytes. A complete file with
-// another sum is removed.
+// one fetches a file, and resumes the download as long as attempts bring new bytes. It removes a complete file
+// whose sum is wrong.
 func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 	full := x.in(f.part)
 	half := full + partly
@@ -452,11 +453,11 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 			}
 			return file{Name: x.Name, Size: size, Sum: sum}, os.Rename(half, full)
 		}
-		if end > most { // not only what a server without ranges sends again
+		if end > most { // more than any earlier attempt received
 			failed, most = 0, end
 		}
 		if errors.As(err, new(permanent)) || failed >= attempts {
-			return file{}, fmt.Errorf("%s: %w", x.Name, err)
+			return file{}, fmt.Errorf("file %s: %w", x.Name, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -473,7 +474,7 @@ func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err 
 	quiet := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server sent no data for %s", f.stall)) })
 	defer quiet.Stop()
 	var have int64
-	if info, err := os.Stat(half); err == nil && x.Sum != "" && info.Size() < x.Size { // without a sum nothing would notice what does not belong together
+	if info, err := os.Stat(half); err == nil && x.Sum != "" && info.Size() < x.Size { // without a sum to check, a resumed file could mix two versions
 		have = info.Size()
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(x), nil)
@@ -495,12 +496,12 @@ func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err 
 		err = cause
 	}
 	if u := (*url.Error)(nil); errors.As(err, &u) {
-		err = u.Err // the address behind a redirect may hold a signature
+		err = u.Err // drops the redirect's address, which may contain a signature
 	}
 	return end, err
 }
 
-// begin looks at what a server answers before it is read, and returns from which byte on it is.
+// begin checks the header of a response and returns the offset in the file of its first byte.
 func begin(resp *http.Response, have int64, x file) (int64, error) {
 	total := resp.ContentLength
 	switch {
@@ -524,14 +525,14 @@ func begin(resp *http.Response, have int64, x file) (int64, error) {
 	return have, nil
 }
 
-// copy appends a response at offset end and returns the new end. It fails if no byte arrives
-// for the stall time or the file grows beyond its size.
+// copy writes a response to the partial file from the offset end on and returns the new end. It fails if no
+// byte arrives for the stall time or the file exceeds its size.
 func (f *fetcher) copy(half string, resp *http.Response, x file, end int64, quiet *time.Timer) (int64, error) {
 	out, err := os.OpenFile(half, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return 0, permanent{err}
 	}
-	defer out.Close() // Sync reports whether all is written
+	defer out.Close() // Sync has reported write errors
 	if err := out.Truncate(end); err != nil {
 		return 0, permanent{err}
 	}
@@ -550,11 +551,11 @@ func (f *fetcher) copy(half string, resp *http.Response, x file, end int64, quie
 		}
 		switch {
 		case err == io.EOF && x.Sum != "" && end < x.Size:
-			return end, fmt.Errorf("the server ends after %d of %d bytes", end, x.Size)
+			return end, fmt.Errorf("the response ends after %d of %d bytes", end, x.Size)
 		case err == io.EOF:
 			return end, out.Sync()
 		case err != nil:
-			return end, fmt.Errorf("it breaks off after %d bytes: %w", end, err)
+			return end, fmt.Errorf("the response ends after %d bytes: %w", end, err)
 		}
 	}
 }

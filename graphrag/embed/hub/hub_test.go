@@ -483,7 +483,7 @@ func TestTakenUpAgain(t *testing.T) {
 	}))
 	_, err := h.open(t.Context(), h.options(t))
 	n := len(h.requests())
-	check.True(t, err != nil && strings.Contains(err.Error(), "breaks off after 100000 bytes") && n <= 1+1+attempts, "%d requests, error %v", n, err)
+	check.True(t, err != nil && strings.Contains(err.Error(), "the response ends after 100000 bytes") && n <= 1+1+attempts, "%d requests, error %v", n, err)
 }
 
 // One of several fetches, and who waits can be stopped.

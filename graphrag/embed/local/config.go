@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// The files of a model folder. Only the first two and a vocabulary must be there.
+// The files of a model folder. The first two and one of vocab.txt and tokenizer.json are required.
 const (
 	configFile    = "config.json"
 	weightsFile   = "model.safetensors"
@@ -28,18 +28,17 @@ const (
 	promptsFile   = "config_sentence_transformers.json"
 )
 
-// Bounds of what a folder may ask for: far above any sentence encoder, and low
-// enough that no file makes the program run out of memory.
+// Limits of a model's sizes: far above any sentence encoder, and low enough that no file fills the memory.
 const (
-	maxJSON   = 64 << 20 // bytes of a text file
+	maxJSON   = 64 << 20 // longest text file, in bytes
 	maxLayers = 256
 	maxHidden = 1 << 14
 	maxTokens = 1 << 13
 	maxVocab  = 1 << 23
-	maxPrompt = 1 << 10 // bytes
+	maxPrompt = 1 << 10 // longest prompt, in bytes
 )
 
-// config is the part of a model's files that decides its vectors.
+// config holds the settings of a model's files that affect its vectors.
 type config struct {
 	Model    string  `json:"model_type"`
 	Hidden   int     `json:"hidden_size"`
@@ -53,16 +52,16 @@ type config struct {
 	Position string  `json:"position_embedding_type"`
 	Eps      float64 `json:"layer_norm_eps"`
 
-	tokens int  // of a text, with the two that stand around it
-	first  bool // the vector is the first token's, not the mean
-	unit   bool // vectors have the length 1
-	lower  bool // sentence-transformers lowers the text itself
+	tokens int  // most tokens of a text, including the begin and end tokens
+	first  bool // pooling by the first token's vector, not by the mean
+	unit   bool // vectors are scaled to length 1
+	lower  bool // texts are made lower case before the tokenizer
 }
 
-// prompts are written before each text, as the model was trained with them.
+// prompts are the texts to put before each question and passage, as the model was trained with them.
 type prompts struct{ query, passage string }
 
-// badFile is an error about a file of the folder and what to do about it.
+// badFile returns an error about a file of the folder, with a remedy.
 func badFile(dir, name, remedy string, err error) error {
 	return fmt.Errorf("local: %s: %w: %s", filepath.Join(dir, filepath.FromSlash(name)), err, remedy)
 }
@@ -73,7 +72,7 @@ const (
 	remedyModel  = "use a BERT sentence encoder, as all-MiniLM-L6-v2 is"
 )
 
-// readText reads a file of at most maxJSON bytes. A file that is not there is nil unless it must be.
+// readText reads a file of at most maxJSON bytes. A missing file is nil, or an error if must is set.
 func readText(dir, name string, must bool) ([]byte, error) {
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Stat(full)
@@ -94,7 +93,7 @@ func readText(dir, name string, must bool) ([]byte, error) {
 	return b, nil
 }
 
-// readJSON reads a JSON file into what to points at; found is false if it may be missing and is.
+// readJSON reads a JSON file into to. found is false if the file is missing and must is not set.
 func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 	b, err := readText(dir, name, must)
 	if err != nil || b == nil {
@@ -106,7 +105,7 @@ func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 	return true, nil
 }
 
-// readConfig reads all that the folder says beside weights and vocabulary.
+// readConfig reads all settings of the folder except the tokenizer's.
 func readConfig(dir string) (config, error) {
 	c, err := readBERT(dir)
 	if err != nil {
@@ -122,7 +121,7 @@ func readConfig(dir string) (config, error) {
 	return c, err
 }
 
-// readBERT reads what config.json says of the body.
+// readBERT reads the settings of the encoder in config.json.
 func readBERT(dir string) (config, error) {
 	c := config{Kinds: 2, Act: "gelu", Position: "absolute", Eps: 1e-12}
 	if _, err := readJSON(dir, configFile, true, &c); err != nil {
@@ -134,7 +133,7 @@ func readBERT(dir string) (config, error) {
 		ID int `json:"pad_token_id"`
 	}{1}); err == nil && c.Model == modelXLMR {
 		if _, err = readJSON(dir, configFile, true, &pad); err == nil && pad.ID != 1 {
-			err = fmt.Errorf("pad_token_id is %d, want 1, behind which the places begin", pad.ID)
+			err = fmt.Errorf("pad_token_id is %d, want 1, after which the positions begin", pad.ID)
 		}
 	}
 	if err != nil {
@@ -143,7 +142,7 @@ func readBERT(dir string) (config, error) {
 	return c, nil
 }
 
-// unplaced returns the number of places before the first token: XLM-R's begin behind its padding, 1.
+// unplaced returns the number of unused position embeddings: XLM-R's first one follows the padding token's, 1.
 func (c *config) unplaced() int {
 	if c.Model == modelXLMR {
 		return 2
@@ -153,10 +152,10 @@ func (c *config) unplaced() int {
 
 const (
 	modelBERT = "bert"
-	modelXLMR = "xlm-roberta" // BERT's body (Conneau and others 2020, arXiv 1911.02116)
+	modelXLMR = "xlm-roberta" // BERT's architecture (Conneau and others 2020, arXiv 1911.02116)
 )
 
-// check finds what the forward pass cannot do.
+// check reports settings that the forward pass does not support.
 func (c *config) check() error {
 	var bad opt.Checks
 	bad.Want(c.Model == modelBERT || c.Model == modelXLMR, "model_type", fmt.Sprintf("%q", c.Model), `"bert" or "xlm-roberta"`)
@@ -177,8 +176,8 @@ func (c *config) check() error {
 	return bad.Err()
 }
 
-// readModules reads the steps of the model, and returns the folder of the pooling.
-// Without the file a model is what sentence-transformers takes it for: a mean.
+// readModules reads the modules of the model, and returns the folder of the pooling module. Without
+// modules.json the pooling is the mean, as in sentence-transformers.
 func (c *config) readModules(dir string) (pooling string, err error) {
 	var modules []struct{ Path, Type string }
 	found, err := readJSON(dir, modulesFile, false, &modules)
@@ -195,7 +194,7 @@ func (c *config) readModules(dir string) (pooling string, err error) {
 		}
 	}
 	if modules[0].Path != "" {
-		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("the transformer lies in %q, want it beside the file", modules[0].Path))
+		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("the transformer is in %q, want it in the folder of this file", modules[0].Path))
 	}
 	if pooling = modules[1].Path; !filepath.IsLocal(filepath.FromSlash(pooling)) {
 		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("%q is outside the folder", pooling))
@@ -204,7 +203,7 @@ func (c *config) readModules(dir string) (pooling string, err error) {
 	return pooling, nil
 }
 
-// readSentence reads the longest length of a text; the rest is cut off.
+// readSentence reads the most tokens of a text, and whether texts are made lower case.
 func (c *config) readSentence(dir string) error {
 	var s struct {
 		Tokens *int `json:"max_seq_length"`
@@ -218,13 +217,13 @@ func (c *config) readSentence(dir string) error {
 		return nil
 	}
 	if *s.Tokens < 3 || *s.Tokens > c.tokens {
-		return badFile(dir, sentenceFile, remedyCopy, fmt.Errorf("max_seq_length is %d, want 3 to %d, which the model has places for", *s.Tokens, c.tokens))
+		return badFile(dir, sentenceFile, remedyCopy, fmt.Errorf("max_seq_length is %d, want 3 to %d, the number of the model's positions", *s.Tokens, c.tokens))
 	}
 	c.tokens = *s.Tokens
 	return nil
 }
 
-// readPooling reads how the vectors of the tokens become one.
+// readPooling reads how the tokens' vectors become one vector.
 func (c *config) readPooling(dir, folder string) error {
 	name := path.Join(folder, configFile)
 	var p struct {
@@ -242,7 +241,7 @@ func (c *config) readPooling(dir, folder string) error {
 		return err
 	}
 	if p.First == p.Mean || p.Max || p.Sqrt || p.Weighted || p.Last || !p.Prompt {
-		return badFile(dir, name, remedyModel, errors.New("want pooling by the mean of the tokens or by the first one, those of a prompt included, and nothing else"))
+		return badFile(dir, name, remedyModel, errors.New("want pooling by the mean of all tokens, including the prompt's, or by the first token, and nothing else"))
 	}
 	if p.Dim != c.Hidden {
 		return badFile(dir, name, remedyCopy, fmt.Errorf("word_embedding_dimension is %d, hidden_size in %s %d", p.Dim, configFile, c.Hidden))
@@ -251,8 +250,9 @@ func (c *config) readPooling(dir, folder string) error {
 	return nil
 }
 
-// readPrompts reads the prompts before questions and passages. Like encode_query and encode_document of
-// sentence-transformers it takes "query", and the first of "document", "passage" and "corpus", else the default.
+// readPrompts reads the prompts for questions and passages. Like encode_query and encode_document of
+// sentence-transformers it takes the prompt "query", and the first of "document", "passage" and "corpus", else
+// the default prompt.
 func readPrompts(dir string) (p prompts, err error) {
 	var s struct {
 		Prompts map[string]string

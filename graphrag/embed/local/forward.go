@@ -8,13 +8,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
-// network is BERT: embeddings, then layers of attention and feed-forward, each with its residual and its
-// norm behind (Devlin and others 2019, section 3; Vaswani and others 2017, section 3).
+// network is BERT: embeddings, then layers of attention and feed-forward, each followed by its residual and
+// norm (Devlin and others 2019, section 3; Vaswani and others 2017, section 3).
 type network struct {
 	config
 	kernels
-	words, places []float32 // hidden numbers for each piece and each place
-	second        []float32 // offset of tokens of a second part from the first
+	words, places []float32 // embeddings: a row of Hidden numbers per piece and per position
+	second        []float32 // what the embedding of a token of the second segment adds to the first's
 	norm          layerNorm
 	layers        []layer
 }
@@ -24,8 +24,8 @@ type layer struct {
 	attended, fed          layerNorm
 }
 
-// linear is a weight, packed by package matrix as numbers or as codes, and its bias. Peaks, if
-// they are asked for, become the largest sizes of the numbers that go in.
+// linear is a layer: its weight, packed by package matrix as floats or as 8-bit codes, and its bias. If peaks
+// is not nil, it collects the largest absolute value of each input column.
 type linear struct {
 	depth  int
 	panels []float32
@@ -36,11 +36,11 @@ type linear struct {
 
 type layerNorm struct{ gain, bias []float32 }
 
-// scratch is the memory of a worker. Matrices have rows for whole tiles that may begin at any token.
+// scratch holds the buffers of a worker. Matrices have room for whole tiles that begin at any token.
 type scratch struct {
 	letterReader
 	ids                 []int32
-	ends, seconds       []int // of the texts in ids, and of where their second parts begin
+	ends, seconds       []int // ends of the texts in ids, and starts of their second segments
 	x, y, qkv, ctx, mid []float32
 	keys, values        []float32
 	scores, heads       []float32
@@ -48,7 +48,7 @@ type scratch struct {
 	rows                matrix.Rows
 }
 
-// grow returns a slice of n numbers, s if it is long enough.
+// grow returns a slice of n numbers: s if its capacity suffices, else a new one.
 func grow(s []float32, n int) []float32 {
 	if cap(s) < n {
 		return make([]float32, n)
@@ -100,7 +100,8 @@ func (n *network) forward(s *scratch) {
 	}
 }
 
-// embed writes piece and place of each token; the kind of the first segment is in the places.
+// embed writes the sum of the piece and position embeddings of each token to s.x, normalized. The positions
+// contain the embedding of the first segment.
 func (n *network) embed(s *scratch) {
 	from := 0
 	for t, end := range s.ends {
@@ -117,7 +118,7 @@ func (n *network) embed(s *scratch) {
 	clear(s.x[len(s.ids)*n.Hidden:])
 }
 
-// residual adds the input of a step to its output, and normalizes each row.
+// residual adds the input base of a layer to its output x, and normalizes each row.
 func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 	for r := range rows {
 		n.normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
@@ -126,11 +127,10 @@ func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 
 func (n *network) eps() float32 { return float32(n.Eps) }
 
-// queryRows is the number of tokens that ask at a time: their scores stay in the first cache.
+// queryRows is the number of query tokens processed at a time, whose scores fit into the first-level cache.
 const queryRows = 4 * matrix.TileRows
 
-// attend lets the tokens of one text look at one another, head by head. The scale
-// of the scores is in the weights of the queries.
+// attend computes the self-attention of one text, head by head. The query weights contain the scores' scale.
 func (n *network) attend(s *scratch, from, end int) {
 	length, size := end-from, n.Hidden/n.Heads
 	wide := (length + matrix.Panel - 1) / matrix.Panel * matrix.Panel
@@ -163,8 +163,8 @@ func (n *network) attend(s *scratch, from, end int) {
 	}
 }
 
-// packHead lays out keys and values of a head as panels; k begins at the first key,
-// and the values follow a third of the stride behind.
+// packHead copies the keys and values of a head into panels. k begins at the first key; a token's value is
+// stride/3 after its key.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
 	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
 	for i := range length {
@@ -179,21 +179,22 @@ func (s *scratch) packHead(k []float32, length, size, stride int) {
 	}
 }
 
-// kernels are the inner loops of a forward pass beside the products. Their lengths are multiples of matrix.Strip.
+// kernels are the inner loops of a forward pass except matrix products. The lengths of their arguments are
+// multiples of matrix.Strip.
 type kernels struct {
-	// gelu: x·Φ(x) for each number.
+	// gelu replaces each x by x·Φ(x).
 	gelu func(x []float32)
-	// softmax of a row.
+	// softmax replaces a row of scores by its softmax.
 	softmax func(x []float32)
-	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others 2016).
+	// normalize scales x + base to mean 0 and variance 1, then applies gain and bias (Ba and others 2016).
 	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
-// portable are the kernels in plain Go.
+// portable returns the kernels in plain Go.
 func portable() kernels { return kernels{gelu: gelu, softmax: softmax, normalize: normalize} }
 
-// exp32 is e^x for x of at most 0, to two units in the last place: 2^n times the
-// Taylor series of the rest, which is within ±ln(2)/2.
+// exp32 returns e^x for x ≤ 0, to two units in the last place: 2^n times the Taylor series of a remainder
+// within ±ln(2)/2.
 func exp32(x float32) float32 {
 	x = max(x, expLeast)
 	n := float32(math.RoundToEven(float64(x * log2e)))
@@ -206,14 +207,14 @@ func exp32(x float32) float32 {
 }
 
 const (
-	expLeast = -80 // far below what counts, far above the numbers that processors are slow with
+	expLeast = -80 // small enough to be 0 in a sum, without subnormal numbers, which are slow
 	log2e    = 1.44269504
-	ln2High  = 0.693359375 // few digits: its products with whole numbers are exact
+	ln2High  = 0.693359375 // few digits, so that products with small integers are exact
 	ln2Low   = -2.12194440e-4
 )
 
-// gelu takes half the complementary error function from Abramowitz and Stegun, 7.1.26, whose error is below
-// 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq above zero and −|x|q below.
+// gelu computes x·Φ(x) by half the complementary error function, in the approximation 7.1.26 of Abramowitz and
+// Stegun, whose error is below 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq above zero and −|x|q below.
 func gelu(x []float32) {
 	for i, v := range x {
 		z := float32(math.Abs(float64(v))) * (1 / math.Sqrt2)
@@ -223,7 +224,7 @@ func gelu(x []float32) {
 	}
 }
 
-// The coefficients of 7.1.26, for the polynomial halved.
+// Coefficients of formula 7.1.26, halved.
 const (
 	erfP = 0.3275911
 	erf1 = 0.254829592 / 2
@@ -265,7 +266,7 @@ func normalize(x, base, gain, bias []float32, eps float32) {
 	}
 }
 
-// total adds up in eight sums, which lose fewer digits than one.
+// total returns the sum of x. Eight partial sums lose fewer digits than one.
 func total(x []float32) float32 {
 	var s [8]float32
 	for at := 0; at < len(x); at += len(s) {
@@ -280,7 +281,7 @@ func eight(s [8]float32) float32 {
 	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 }
 
-// add adds the first numbers of from, as many as to has.
+// add adds the first len(to) numbers of from to the numbers of to.
 func add(to, from []float32) {
 	for i, x := range from[:len(to)] {
 		to[i] += x

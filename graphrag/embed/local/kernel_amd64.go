@@ -19,7 +19,7 @@ func fastest() kernels {
 	}
 }
 
-// The assembly expects n to be a multiple of matrix.Strip, and positive.
+// The assembly needs n to be positive and a multiple of matrix.Strip.
 
 //go:noescape
 func geluAVX2(x *float32, n int)

@@ -4,5 +4,5 @@
 
 package local
 
-// fastest returns the kernels in plain Go: there are no others here.
+// fastest returns the kernels in plain Go, the only ones on this platform.
 func fastest() kernels { return portable() }

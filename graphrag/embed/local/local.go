@@ -19,9 +19,9 @@ import (
 
 // Options of an [Encoder]. The zero value uses all cores.
 type Options struct {
-	// Int8 multiplies weights and activations in codes of 8 bits: 2.5 times as fast with
-	// AVX-512 VNNI, 1.6 times with AVX2. The cosine of a vector to that without Int8 is .995 and
-	// more for the models of package hub; the two are not to be mixed, so the name is another.
+	// Int8 computes with weights and activations as 8-bit codes: 2.5 times as fast with AVX-512 VNNI, 1.6 times
+	// with AVX2. The cosine between the vectors with and without Int8 is at least .995 for the models of
+	// package hub. The two must not be mixed, so the model's name differs.
 	Int8 bool
 	// Workers is the number of goroutines that encode; 0 means GOMAXPROCS.
 	Workers int
@@ -34,33 +34,33 @@ type Encoder struct {
 	prompts prompts
 }
 
-// model is the common part of an Encoder and the heads: a BERT and its tokenizer.
+// model is the part that Encoder shares with the models for tasks: a BERT and its tokenizer.
 type model struct {
 	net     network
 	words   tokenizer
 	name    string
 	workers int
 	int8    bool
-	spare   sync.Pool // of *scratch
+	spare   sync.Pool // pool of *scratch
 }
 
 const (
-	// packTokens is the number of tokens that go through the layers at a time, unless one text has more: enough that
-	// reading the weights costs little, few enough that the activations stay in the second cache.
+	// packTokens is the number of tokens that pass the layers together, unless one text has more: enough that
+	// reading the weights costs little, few enough that the activations stay in the second-level cache.
 	packTokens = 256
-	// textsAtOnce is the number of texts that a worker takes from a call.
+	// textsAtOnce is the number of texts that a worker takes at a time.
 	textsAtOnce = 16
-	// batchTexts is the recommended number of texts in a request of a cache, see Batch.
+	// batchTexts is the result of Batch.
 	batchTexts = 256
 )
 
-// Open reads a model. Errors name the file and what to do about it.
+// Open reads a model from a folder. An error names the file and a remedy.
 func Open(dir string, opts Options) (*Encoder, error) {
 	e := new(Encoder)
 	return opened(e, e.read(dir, opts))
 }
 
-// opened is a model, or why it cannot be used.
+// opened returns the model, or nil and the error.
 func opened[M any](m *M, err error) (*M, error) {
 	if err != nil {
 		return nil, err
@@ -77,25 +77,25 @@ func (m *model) begin(opts Options) error {
 	return bad.Err()
 }
 
-// Name tells the model by size and content: architecture, weights, vocabulary and what the folder says
-// about texts, prompts included. Vectors of equal names are equal on one kind of processor.
+// Name returns a name made from the model's size and a hash of its architecture, weights, vocabulary and
+// settings, including prompts. Models with equal names give equal vectors on the same kind of processor.
 func (m *model) Name() string { return m.name }
 
-// Dim is the length of the vectors.
+// Dim returns the length of the vectors.
 func (e *Encoder) Dim() int { return e.net.Hidden }
 
-// Batch returns the number of texts that a cache should ask for at a time: enough to keep all
-// cores busy, and few seconds' work to lose.
+// Batch returns the number of texts that a cache should request at a time: enough to keep all cores busy, and
+// few enough that a cancelled request loses only seconds of work.
 func (e *Encoder) Batch() int { return batchTexts }
 
-// EmbedDocuments returns a vector for each text, with the model's prompt for passages before it. What of a
-// text is beyond the model's length is cut off. It stops between two packs of texts when ctx is cancelled.
+// EmbedDocuments returns a vector for each text, with the model's prompt for passages before it. A text is cut
+// off at the model's longest length. When ctx is cancelled, it stops after the current pack of texts.
 func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.prompts.passage, texts)
 }
 
-// EmbedQuery returns the vector of a question, with the model's prompt for questions before it. Where
-// passages have the same prompt, or none has, a passage of the same words has the same vector.
+// EmbedQuery returns the vector of a question, with the model's prompt for questions before it. If both prompts
+// are equal, a passage with the same words has the same vector.
 func (e *Encoder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	out, err := e.embed(ctx, e.prompts.query, []string{text})
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Encoder) embed(ctx context.Context, prompt string, texts []string) ([][
 	return out, nil
 }
 
-// encoding is how texts go in and their vectors come out.
+// encoding returns the functions that put texts into a pack and take their vectors out.
 func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (putFunc, takeFunc) {
 	return func(s *scratch, i int) {
 			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letterReader)
@@ -132,17 +132,17 @@ func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (putF
 		}
 }
 
-var errDamaged = errors.New("local: the vector of a text is beyond all numbers: the weights are damaged, copy the model again")
+var errDamaged = errors.New("local: the vector of a text is not finite: the weights are damaged, copy the model again")
 
 type (
-	// putFunc appends the tokens of the i-th text to s.ids, and to s.seconds where its second
-	// part begins, its end if it has none.
+	// putFunc appends the tokens of the i-th text to s.ids, and the start of its second segment to s.seconds
+	// (its end if it has none).
 	putFunc func(s *scratch, i int)
-	// takeFunc gets the vectors of the tokens of the i-th text, and which of them begins its second part.
+	// takeFunc receives the vectors of the tokens of the i-th text; its second segment begins at second.
 	takeFunc func(i, second int, tokens []float32) error
 )
 
-// inPacks encodes n texts. put and take are called by several goroutines.
+// inPacks encodes n texts. Several goroutines call put and take at the same time.
 func (m *model) inPacks(ctx context.Context, n int, put putFunc, take takeFunc) error {
 	share := (n + par.Workers(m.workers) - 1) / par.Workers(m.workers)
 	return par.Ranges(ctx, n, min(textsAtOnce, max(share, 1)), m.workers, func(_, lo, hi int) error {
@@ -152,7 +152,7 @@ func (m *model) inPacks(ctx context.Context, n int, put putFunc, take takeFunc) 
 	})
 }
 
-// packs encodes some texts, pack by pack. The texts of a pack lie one behind the other, so
+// packs encodes the texts lo to hi-1, one pack after another. The texts of a pack are concatenated, so that
 // none is padded to the length of another.
 func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, take takeFunc) error {
 	for lo < hi {
@@ -177,7 +177,7 @@ func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, 
 	return nil
 }
 
-// pool makes one vector of the tokens' vectors, and reports whether it is finite.
+// pool makes the vector of a text from its tokens' vectors, and reports whether all its numbers are finite.
 func (n *network) pool(out, tokens []float32) bool {
 	copy(out, tokens)
 	if !n.first {
@@ -206,10 +206,10 @@ type scoringModel struct {
 	model
 	pieces      *wordPiece
 	pooler, out dense
-	labels      []string // by number, as id2label has them
+	labels      []string // names of the labels by number, from id2label
 }
 
-// dense is a small layer of out × in numbers, computed as it stands.
+// dense is a small layer, whose weight of out × in numbers is not packed.
 type dense struct {
 	weight, bias []float32
 }
@@ -229,15 +229,15 @@ func (d dense) apply(out []float64, x []float32) {
 	}
 }
 
-// task describes the head that a folder must have.
+// task describes the layer on top of BERT that a folder must have.
 type task struct {
-	architecture string // of config.json
-	layer        string // the name of its weights
-	pooled       bool   // it goes by the pooled vector of the first token
+	architecture string // required value in config.json
+	layer        string // name of the layer's weights
+	pooled       bool   // the layer's input is the pooled vector of the first token
 	check        func(labels []string) error
 }
 
-// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or vocab.txt.
+// open reads the folder of a model for a task: config.json, model.safetensors and tokenizer.json or vocab.txt.
 func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	if err := h.begin(opts); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	}
 	var ok bool
 	if h.pieces, ok = h.words.(*wordPiece); !ok {
-		return badFile(dir, tokenizerFile, remedy, errors.New("the model of its tokenizer is Unigram, want WordPiece"))
+		return badFile(dir, tokenizerFile, remedy, errors.New("the tokenizer's model is Unigram, want WordPiece"))
 	}
 	fmt.Fprintf(sum, "%q %q", t.architecture, h.labels)
 	err = h.readWeights(dir, sum, func(w *weights) error {
@@ -282,8 +282,7 @@ func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	return err
 }
 
-// inOrder returns labels by their numbers; a model without any has the two that the
-// library transformers gives it.
+// inOrder returns labels by their numbers, or without any the two default labels of the library transformers.
 func inOrder(byNumber map[string]string) ([]string, error) {
 	if len(byNumber) == 0 {
 		return []string{"LABEL_0", "LABEL_1"}, nil
@@ -292,7 +291,7 @@ func inOrder(byNumber map[string]string) ([]string, error) {
 	for number, label := range byNumber {
 		i, err := strconv.Atoi(number)
 		if err != nil || i < 0 || i >= len(labels) || labels[i] != "" || label == "" || len(labels) > maxLabels {
-			return nil, fmt.Errorf("id2label has %d entries, one of them %.40q: %.40q", len(byNumber), number, label)
+			return nil, fmt.Errorf("id2label has %d entries, one of them %.40q: %.40q, want a label for each number from 0 on", len(byNumber), number, label)
 		}
 		labels[i] = label
 	}
@@ -329,8 +328,8 @@ func finite(xs []float64) error {
 	return nil
 }
 
-// pair appends [CLS] a [SEP] b [SEP]. If that is too long, the longer of the two is cut,
-// then both, as "longest_first" of the library tokenizers does.
+// pair appends [CLS] a [SEP] b [SEP]. If that is too long, the longer text is cut, then both, like
+// "longest_first" of the library tokenizers.
 func (h *scoringModel) pair(s *scratch, a, b string) {
 	from := len(s.ids)
 	s.ids = h.pieces.tokens(s.ids, a, h.net.tokens, &s.letterReader)
@@ -350,12 +349,12 @@ func (h *scoringModel) pair(s *scratch, a, b string) {
 		}
 	}
 	end := h.pieces.end
-	rest := s.ids[between+1 : between+1+second] // of b, without its [CLS]
+	rest := s.ids[between+1 : between+1+second] // b without its [CLS]
 	s.ids = append(append(append(s.ids[:from+1+first], end), rest...), end)
 	s.seconds = append(s.seconds, from+first+2)
 }
 
-// softmax64 makes probabilities of logits.
+// softmax64 replaces logits by probabilities.
 func softmax64(x []float64) {
 	most, sum := slices.Max(x), 0.
 	for i, v := range x {
@@ -367,23 +366,24 @@ func softmax64(x []float64) {
 	}
 }
 
-// Reranker scores how well passages answer a question, reading each together with it: a cross-encoder (Nogueira
-// and Cho 2019, arXiv 1901.04085, section 3), as ms-marco-MiniLM-L6-v2 is. It is safe for concurrent use.
+// Reranker scores how well passages answer a question. It is a cross-encoder, which reads question and passage
+// together (Nogueira and Cho 2019, arXiv 1901.04085, section 3), such as ms-marco-MiniLM-L6-v2. It is safe for
+// concurrent use.
 type Reranker struct{ scoringModel }
 
-// OpenReranker reads a BertForSequenceClassification with one label.
+// OpenReranker reads a folder with a BertForSequenceClassification that has one label.
 func OpenReranker(dir string, opts Options) (*Reranker, error) {
 	r := new(Reranker)
 	return opened(r, r.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
 		if len(labels) != 1 {
-			return fmt.Errorf("it has the labels %.100q, want one", labels)
+			return fmt.Errorf("the model has the labels %.100q, want one label", labels)
 		}
 		return nil
 	}}))
 }
 
-// Scores returns the logit of each passage: larger is better, without bounds. Where
-// question and passage are longer than the model takes, the longer one is cut off.
+// Scores returns the logit of each passage: larger is better, and the range is unbounded. If a question and a
+// passage together are too long for the model, the longer one is cut off.
 func (r *Reranker) Scores(ctx context.Context, question string, passages []string) ([]float64, error) {
 	logits, err := r.classify(ctx, len(passages), func(i int) (a, b string) { return question, passages[i] })
 	if err != nil {
@@ -396,15 +396,15 @@ func (r *Reranker) Scores(ctx context.Context, question string, passages []strin
 // 1508.05326). It is safe for concurrent use.
 type Entailment struct {
 	scoringModel
-	entails, contradicts int // of the labels
+	entails, contradicts int // indexes in labels
 }
 
-// Entailed are the probabilities that a text follows from another, and that it
-// contradicts it. What is missing to 1 is that it does neither.
+// Entailed holds the probabilities that one text follows from another, and that it contradicts it. The
+// remaining probability is that it does neither.
 type Entailed struct{ Entails, Contradicts float64 }
 
-// OpenEntailment reads a BertForSequenceClassification with three labels, entailment,
-// neutral and contradiction, in the order of id2label.
+// OpenEntailment reads a folder with a BertForSequenceClassification that has the three labels entailment,
+// neutral and contradiction, in any order.
 func OpenEntailment(dir string, opts Options) (*Entailment, error) {
 	e := new(Entailment)
 	return opened(e, e.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
@@ -413,13 +413,13 @@ func OpenEntailment(dir string, opts Options) (*Entailment, error) {
 		}
 		e.entails, e.contradicts = at("entailment"), at("contradiction")
 		if len(labels) != 3 || e.entails < 0 || e.contradicts < 0 || at("neutral") < 0 {
-			return fmt.Errorf("it has the labels %.100q, want entailment, neutral and contradiction", labels)
+			return fmt.Errorf("the model has the labels %.100q, want entailment, neutral and contradiction", labels)
 		}
 		return nil
 	}}))
 }
 
-// Entail tells for each hypothesis whether it follows from the premise.
+// Entail returns, for each hypothesis, whether it follows from the premise.
 func (e *Entailment) Entail(ctx context.Context, premise string, hypotheses []string) ([]Entailed, error) {
 	logits, err := e.classify(ctx, len(hypotheses), func(i int) (a, b string) { return premise, hypotheses[i] })
 	if err != nil {

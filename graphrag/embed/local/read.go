@@ -19,10 +19,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
-// arithmetic is the version of the forward pass in names: it changes when vectors do.
+// arithmetic is the version of the forward pass, a part of model names: it changes when vectors do.
 const arithmetic = 3
 
-// read reads the whole folder.
+// read reads the whole model folder.
 func (e *Encoder) read(dir string, opts Options) (err error) {
 	if err = e.begin(opts); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (e *Encoder) read(dir string, opts Options) (err error) {
 	return nil
 }
 
-// readTokenizer reads the vocabulary and its rules; they and the config go to sum.
+// readTokenizer reads the vocabulary and its rules, and hashes them and the config into sum.
 func (m *model) readTokenizer(dir string, sum hash.Hash) (err error) {
 	if m.words, err = readWords(dir, m.net.Vocab, sum); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (m *model) readTokenizer(dir string, sum hash.Hash) (err error) {
 	return nil
 }
 
-// readWeights reads the body, and by more what else of the weights is asked for.
+// readWeights reads the encoder's weights, calls more to read further tensors, and hashes the file into sum.
 func (m *model) readWeights(dir string, sum hash.Hash, more func(*weights) error) error {
 	f, err := os.Open(filepath.Join(dir, weightsFile))
 	switch {
@@ -78,10 +78,10 @@ func (m *model) readWeights(dir string, sum hash.Hash, more func(*weights) error
 	case err != nil:
 		return badFile(dir, weightsFile, remedyCopy, err)
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read loses nothing
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a file")
+		err = errors.New("it is not a regular file")
 	}
 	var t *tensors
 	if err == nil {
@@ -105,7 +105,7 @@ func (m *model) readWeights(dir string, sum hash.Hash, more func(*weights) error
 	return nil
 }
 
-// weights reads tensors until one fails.
+// weights reads tensors by name; after an error it reads no more and keeps the error.
 type weights struct {
 	*tensors
 	prefix string
@@ -125,7 +125,7 @@ func (w *weights) norm(name string, hidden int) layerNorm {
 	return layerNorm{w.get(name+".weight", hidden), w.get(name+".bias", hidden)}
 }
 
-// linear packs a layer; its weight is out × in.
+// linear reads a layer of in inputs and out outputs, and packs its weight.
 func (w *weights) linear(name string, in, out int) linear {
 	weight, bias := w.get(name+".weight", out, in), w.get(name+".bias", out)
 	if w.err != nil {
@@ -134,7 +134,8 @@ func (w *weights) linear(name string, in, out int) linear {
 	return linear{depth: in, panels: matrix.Pack(nil, weight, in), bias: bias}
 }
 
-// attention packs queries, keys and values into one. The scores' scale goes into the queries.
+// attention packs the query, key and value layers into one. It multiplies the scale of the attention scores
+// into the query layer.
 func (w *weights) attention(name string, hidden, heads int) linear {
 	var weight, bias []float32
 	for _, part := range []string{"query", "key", "value"} {
@@ -155,7 +156,7 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 	return linear{depth: hidden, panels: matrix.Pack(nil, weight, hidden), bias: bias}
 }
 
-// read takes the weights of BERT by the names that the library transformers gives them.
+// read reads the weights of a BERT by their names in the library transformers.
 func (n *network) read(w *weights) error {
 	for _, prefix := range []string{"bert.", "roberta."} {
 		if _, ok := w.by[prefix+"embeddings.word_embeddings.weight"]; ok {
@@ -193,8 +194,8 @@ func (n *network) read(w *weights) error {
 	return w.err
 }
 
-// quantize makes codes of the weights. What goes into the layers behind a norm has few large columns, which
-// are found by pieces from all over the vocabulary: half of the error of the vectors comes from there.
+// quantize replaces the weights by 8-bit codes. The inputs of the layers after a norm have a few large columns,
+// which cause half of the error of the vectors; it finds these by encoding pieces from all over the vocabulary.
 func (n *network) quantize() {
 	const pieces = 256
 	s := new(scratch)
@@ -217,17 +218,17 @@ func (n *network) quantize() {
 	}
 }
 
-// A safetensors file is the length of the header as eight bytes, the header as JSON, and the numbers of the
-// tensors, little-endian (https://github.com/huggingface/safetensors, "Format").
+// A safetensors file consists of the length of the header in eight bytes, the header as JSON, and the tensors'
+// numbers, little-endian (https://github.com/huggingface/safetensors, "Format").
 const (
 	lengthBytes = 8
-	maxHeader   = 16 << 20 // bytes; a MiniLM's has eleven thousand
+	maxHeader   = 16 << 20 // in bytes; MiniLM's header has eleven thousand
 )
 
-// tensors are the numbers of a file, read when they are asked for.
+// tensors reads the tensors of a safetensors file on demand.
 type tensors struct {
 	data io.ReaderAt
-	from int64 // where the numbers begin
+	from int64 // offset of the first number in the file
 	by   map[string]tensor
 }
 
@@ -237,7 +238,7 @@ type tensor struct {
 	Range [2]int64 `json:"data_offsets"`
 }
 
-// width returns the number of bytes of a number; 0 is a type that is not read here.
+// width returns the number of bytes per number, 0 for a type that cannot be read.
 func (t tensor) width() int64 {
 	switch t.Type {
 	case "F32":
@@ -252,7 +253,7 @@ func (t tensor) width() int64 {
 func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	var length [lengthBytes]byte
 	if _, err := data.ReadAt(length[:], 0); err != nil {
-		return nil, fmt.Errorf("it has no header: %w", err)
+		return nil, fmt.Errorf("the file has no header: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader || int64(n) > size-lengthBytes {
@@ -260,11 +261,11 @@ func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	}
 	header := make([]byte, n)
 	if _, err := data.ReadAt(header, lengthBytes); err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
+		return nil, fmt.Errorf("reading the header: %w", err)
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(header, &raw); err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
+		return nil, fmt.Errorf("the header is not JSON: %w", err)
 	}
 	delete(raw, "__metadata__")
 	f := &tensors{data: data, from: lengthBytes + int64(n), by: make(map[string]tensor, len(raw))}
@@ -272,22 +273,22 @@ func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	for name, r := range raw {
 		var t tensor
 		if err := json.Unmarshal(r, &t); err != nil {
-			return nil, fmt.Errorf("tensor %q: %w", name, err)
+			return nil, fmt.Errorf("the header of tensor %q: %w", name, err)
 		}
 		if lo, hi := t.Range[0], t.Range[1]; lo < 0 || hi < lo {
-			return nil, fmt.Errorf("tensor %q lies from %d to %d", name, lo, hi)
+			return nil, fmt.Errorf("tensor %q has the data_offsets %d and %d, want 0 or more in ascending order", name, lo, hi)
 		} else if hi > size-f.from {
 			return nil, fmt.Errorf("tensor %q ends at byte %d of %d: the file is cut off", name, hi, size-f.from)
 		}
 		f.by[name], end = t, max(end, t.Range[1])
 	}
-	if end < size-f.from { // the format has no such bytes, and all would be read for the name
-		return nil, fmt.Errorf("%d bytes stand behind its tensors", size-f.from-end)
+	if end < size-f.from { // the format allows no such bytes, and they would change the model's name
+		return nil, fmt.Errorf("%d bytes follow the last tensor", size-f.from-end)
 	}
 	return f, nil
 }
 
-// floats reads a tensor of the shape that the model must have.
+// floats reads a tensor, which must have the given shape.
 func (f *tensors) floats(name string, shape ...int) ([]float32, error) {
 	t, ok := f.by[name]
 	if !ok {
@@ -301,10 +302,10 @@ func (f *tensors) floats(name string, shape ...int) ([]float32, error) {
 	}
 	n := int64(1)
 	for _, s := range shape {
-		n *= int64(s) // within the bounds of a config: no overflow
+		n *= int64(s) // cannot overflow: config.check limits the factors
 	}
 	if n*t.width() != t.Range[1]-t.Range[0] {
-		return nil, fmt.Errorf("tensor %q of shape %v has %d bytes", name, t.Shape, t.Range[1]-t.Range[0])
+		return nil, fmt.Errorf("tensor %q of shape %v has %d bytes, want %d", name, t.Shape, t.Range[1]-t.Range[0], n*t.width())
 	}
 	out := make([]float32, n)
 	if err := f.read(out, t); err != nil {
@@ -326,7 +327,7 @@ func (f *tensors) read(out []float32, t tensor) error {
 		decode(out[:len(part)/width], part, t.Type)
 		for _, x := range out[:len(part)/width] {
 			if x-x != 0 {
-				return errors.New("it holds infinities or no numbers")
+				return errors.New("it contains infinite numbers or NaN")
 			}
 		}
 		out = out[len(part)/width:]
@@ -347,11 +348,11 @@ func decode(out []float32, b []byte, kind string) {
 	}
 }
 
-// half is a number of IEEE 754's 16 bits.
+// half returns the value of an IEEE 754 half-precision number.
 func half(h uint16) float32 {
 	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
 	switch exp {
-	case 0: // a multiple of 2^-24
+	case 0: // zero or subnormal: a multiple of 2^-24
 		return math.Float32frombits(sign | math.Float32bits(float32(frac)*0x1p-24))
 	case 31:
 		return math.Float32frombits(sign | 255<<23 | frac<<13)

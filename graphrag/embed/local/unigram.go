@@ -17,42 +17,42 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// unigram cuts texts into the most probable sequence of the pieces of a vocabulary, each of which has a
-// probability of its own (Kudo 2018, arXiv 1804.10959, section 3.2), as SentencePiece and, from a
-// tokenizer.json, the library tokenizers do: the vocabularies of XLM-R and of the multilingual E5.
+// unigram cuts a text into the most probable sequence of pieces of a vocabulary in which each piece has a
+// probability (Kudo 2018, arXiv 1804.10959, section 3.2). SentencePiece does so, and the library tokenizers
+// from a tokenizer.json. XLM-R and multilingual E5 have such vocabularies.
 type unigram struct {
 	pieces    map[string]int32
 	scores    []float64
-	longest   int     // bytes of a piece
-	unknown   int32   // -1: none
-	least     float64 // score of a character that is in no piece
-	bytes     []int32 // the pieces of single bytes, which spell unknown characters; nil: there are none
+	longest   int     // length of the longest piece in bytes
+	unknown   int32   // number of the token for unknown characters
+	least     float64 // score of a character that no piece contains
+	bytes     []int32 // numbers of the 256 pieces for single bytes, which spell unknown characters; nil if the model has none
 	normalize []func(string) string
-	apart     bool // words are cut at white space of all kinds
+	apart     bool // words end at any white space, not only at blanks
 	added     []addedToken
-	starts    [256]bool // first bytes of added tokens
+	starts    [256]bool // whether an added token begins with this byte
 
 	begin, end int32
 	lower      bool
 }
 
-// addedToken is a token that is found in texts by its name, before anything else.
+// addedToken is a token that a text contains by name; it is found before the text is normalized.
 type addedToken struct {
 	ID      int32
 	Content string
-	Left    bool `json:"lstrip"` // takes the white space before it with it
+	Left    bool `json:"lstrip"` // white space before the token belongs to it
 	Right   bool `json:"rstrip"`
 	Word    bool `json:"single_word"`
 	Special bool
 }
 
-// metaspace begins a word.
+// metaspace marks the beginning of a word.
 const metaspace = "▁"
 
-// maxPiece bounds a piece, in bytes, far above XLM-R's 48.
+// maxPiece is the longest piece allowed, in bytes, far above XLM-R's longest, 48.
 const maxPiece = 256
 
-// unknownPenalty is subtracted from the score of the least probable piece for an unknown character.
+// unknownPenalty is subtracted from the score of the least probable piece: the score of an unknown character.
 const unknownPenalty = 10
 
 // step is a part of a tokenizer.json: a normalizer or a pre-tokenizer.
@@ -71,7 +71,7 @@ type step struct {
 	Split         *bool
 }
 
-// parseUnigram reads a file of the library tokenizers whose model is Unigram. Ids are below vocab.
+// parseUnigram reads a tokenizer.json whose model is Unigram. Token numbers must be below vocab.
 func parseUnigram(b []byte, vocab int) (*unigram, error) {
 	var f struct {
 		Added         []addedToken `json:"added_tokens"`
@@ -100,7 +100,7 @@ func parseUnigram(b []byte, vocab int) (*unigram, error) {
 	}
 	around := f.PostProcessor.Single
 	if f.PostProcessor.Type != "TemplateProcessing" || len(around) != 3 || around[0].SpecialToken == nil || around[1].SpecialToken != nil || around[2].SpecialToken == nil {
-		return nil, errors.New("post_processor is not a TemplateProcessing with one token before and one behind a text")
+		return nil, errors.New("post_processor is not a TemplateProcessing with one token before and one after a text")
 	}
 	for i, to := range map[int]*int32{0: &u.begin, 2: &u.end} {
 		ids := f.PostProcessor.Tokens[around[i].SpecialToken.ID].IDs
@@ -118,12 +118,12 @@ type scored struct {
 	score float64
 }
 
-// UnmarshalJSON reads ["piece", -1.5].
+// UnmarshalJSON reads a list such as ["piece", -1.5].
 func (s *scored) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &[]any{&s.piece, &s.score})
 }
 
-// take enters the pieces.
+// take checks the pieces of the vocabulary and stores them.
 func (u *unigram) take(pieces []scored, unknown *int32, inBytes bool, vocab int) error {
 	if len(pieces) == 0 || len(pieces) > vocab {
 		return fmt.Errorf("the vocabulary has %d pieces, vocab_size in %s is %d", len(pieces), configFile, vocab)
@@ -155,7 +155,7 @@ func (u *unigram) take(pieces []scored, unknown *int32, inBytes bool, vocab int)
 	return nil
 }
 
-// addedTokens checks the tokens that are found by their names.
+// addedTokens checks the added tokens.
 func (u *unigram) addedTokens(vocab int) error {
 	for _, t := range u.added {
 		if t.Content == "" || t.ID < 0 || int(t.ID) >= vocab || !t.Special || t.Right || t.Word {
@@ -166,7 +166,7 @@ func (u *unigram) addedTokens(vocab int) error {
 	return nil
 }
 
-// normalizer takes the steps that make one spelling of several.
+// normalizer reads the steps that normalize a text.
 func (u *unigram) normalizer(s *step) error {
 	if s == nil {
 		return nil
@@ -206,7 +206,7 @@ func (u *unigram) normalizer(s *step) error {
 
 var blanks = regexp.MustCompile(" {2,}")
 
-// preTokenizer takes the steps that cut words.
+// preTokenizer reads the steps that cut a text into words.
 func (u *unigram) preTokenizer(s *step) error {
 	steps := []step{}
 	if s != nil {
@@ -220,15 +220,16 @@ func (u *unigram) preTokenizer(s *step) error {
 	}
 	if len(steps) != 1 || steps[0].Type != "Metaspace" || steps[0].Replacement != metaspace || steps[0].Split != nil && !*steps[0].Split ||
 		steps[0].Scheme != "always" && (steps[0].Scheme != "" || steps[0].Prefix == nil || !*steps[0].Prefix) {
-		return errors.New("pre_tokenizer is not a Metaspace of " + metaspace + " before every word, perhaps behind a WhitespaceSplit")
+		return errors.New("pre_tokenizer is not a Metaspace of " + metaspace + " before every word, optionally after a WhitespaceSplit")
 	}
 	return nil
 }
 
-// bytesOfToken is more than a token has of any text but one that is mostly blanks.
+// bytesOfToken is the most bytes of text per token, except in texts that are mostly blanks.
 const bytesOfToken = 256
 
-// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
+// tokens appends the tokens of a text to dst, at most limit including the begin and end tokens. It ignores the
+// rest of the text.
 func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, u.begin)
@@ -255,7 +256,7 @@ func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) [
 	return append(dst[:min(len(dst), stop)], u.end)
 }
 
-// addedAt returns the longest added token that a text begins with, nil if it begins with none.
+// addedAt returns the longest added token at the start of a text, nil if there is none.
 func (u *unigram) addedAt(text string) (found *addedToken) {
 	if !u.starts[text[0]] {
 		return nil
@@ -268,7 +269,7 @@ func (u *unigram) addedAt(text string) (found *addedToken) {
 	return found
 }
 
-// words appends the tokens of the words of a text, until there are as many as stop.
+// words appends the tokens of the words of a text, until dst has the length stop.
 func (u *unigram) words(dst []int32, text string, stop int) []int32 {
 	for _, f := range u.normalize {
 		text = f(text)
@@ -294,14 +295,14 @@ func (u *unigram) words(dst []int32, text string, stop int) []int32 {
 	return dst
 }
 
-// node is the best way to an offset of a word.
+// node is the best sequence of pieces that ends at a byte offset of a word.
 type node struct {
 	score float64
-	from  int32 // where its last piece begins, -1: there is no way yet
+	from  int32 // offset at which the last piece begins; -1 if no sequence ends here
 	id    int32
 }
 
-// best appends the most probable pieces of a word (Viterbi). Unknown characters behind one another are one token.
+// best appends the most probable pieces of a word (Viterbi). Successive unknown characters become one token.
 func (u *unigram) best(dst []int32, word string) []int32 {
 	ends := make([]node, len(word)+1)
 	for i := range ends[1:] {
@@ -342,8 +343,8 @@ func (u *unigram) best(dst []int32, word string) []int32 {
 	return dst
 }
 
-// charsMap is the table by which SentencePiece makes one spelling of several: a double-array trie of what
-// is replaced (Aoe 1989, as darts-clone lays it out), and what replaces it, each ended by a 0.
+// charsMap is SentencePiece's table for normalizing text: a double-array trie of the replaced strings (Aoe
+// 1989, in the layout of darts-clone), and the replacements, each ended by a zero byte.
 type charsMap struct {
 	trie []uint32
 	by   string
@@ -361,8 +362,8 @@ func newCharsMap(b []byte) (*charsMap, error) {
 	return m, nil
 }
 
-// normalize replaces what the table has. Whole graphemes of less than six bytes come first, as in
-// the library tokenizers, and of a grapheme that the table has in part only that part stays.
+// normalize replaces the strings of the table. As in the library tokenizers, a whole grapheme of less than six
+// bytes is looked up first, else its characters one by one; a match of its prefix replaces the whole grapheme.
 func (m *charsMap) normalize(text string) string {
 	const short = 6
 	var b strings.Builder
@@ -386,10 +387,10 @@ func (m *charsMap) normalize(text string) string {
 	return b.String()
 }
 
-// find returns what replaces the shortest beginning of s that the table has.
+// find returns the replacement of the shortest prefix of s that is in the table.
 func (m *charsMap) find(s string) (by string, ok bool) {
 	at := uint32(0)
-	unit := func(label uint32) uint32 { // 0 is none
+	unit := func(label uint32) uint32 { // returns 0 for an index outside of the trie
 		if at ^= label; uint64(at) < uint64(len(m.trie)) {
 			return m.trie[at]
 		}

@@ -331,7 +331,7 @@ func TestHostileHeads(t *testing.T) {
 		{"numbers", "entail", replace(configFile, `"id2label":{"0"`, `"id2label":{"7"`), "id2label has 3 entries"},
 		{"no head", "spans", replace(weightsFile, "qa_outputs.weight", "qa_outputx.weight"), `tensor "qa_outputs.weight" is missing`},
 		{"another shape", "names", replace(configFile, `"3":"I-ORG"`, `"3":"I-ORG","4":"I-X"`), `tensor "classifier.weight" has the shape [4 64], config.json wants [5 64]`},
-		{"letters", "names", replace(configFile, `"I-ORG"`, `"ORG"`), `it has the label "ORG"`},
+		{"letters", "names", replace(configFile, `"I-ORG"`, `"ORG"`), `the model has the label "ORG"`},
 	} {
 		dir := tinyHead(t, t.TempDir(), tt.head)
 		check.OK(t, tt.change(dir))
@@ -415,7 +415,7 @@ func TestHostileFolders(t *testing.T) {
 	}{
 		{"no folder", remove(""), configFile, "is missing: name the folder of a BERT"},
 		{"empty folder", remove(configFile), configFile, "is missing"},
-		{"config is a folder", folder(configFile), configFile, "not a file"},
+		{"config is a folder", folder(configFile), configFile, "not a file of at most"},
 		{"config is no JSON", write(configFile, "<html>"), configFile, "invalid character"},
 		{"config of another kind", replace(configFile, `"bert"`, `"mpnet"`), configFile, `model_type is "mpnet", want "bert" or "xlm-roberta": use a BERT`},
 		{"config says nothing", write(configFile, "{}"), configFile, "hidden_size is 0"},
@@ -428,7 +428,7 @@ func TestHostileFolders(t *testing.T) {
 		{"more layers than weights", replace(configFile, `"num_hidden_layers":2`, `"num_hidden_layers":3`), weightsFile, `"encoder.layer.2.attention.self.query.weight" is missing`},
 
 		{"no weights", remove(weightsFile), weightsFile, "file does not exist: save the model as one safetensors file"},
-		{"weights are a folder", folder(weightsFile), weightsFile, "not a file"},
+		{"weights are a folder", folder(weightsFile), weightsFile, "not a regular file"},
 		{"empty weights", write(weightsFile, ""), weightsFile, "no header: EOF: copy the file again"},
 		{"weights are a picture", write(weightsFile, "\x89PNG\r\n\x1a\n plus some more"), weightsFile, "cut off, or no safetensors"},
 		{"weights are a Git LFS pointer", write(weightsFile, "version https://git-lfs.github.com/spec/v1\n"), weightsFile, "no safetensors file"},
@@ -436,15 +436,15 @@ func TestHostileFolders(t *testing.T) {
 		{"cut in the numbers", write(weightsFile, whole[:len(whole)/2]), weightsFile, "cut off"},
 		{"cut by a byte", write(weightsFile, whole[:len(whole)-1]), weightsFile, "cut off"},
 		{"huge header", write(weightsFile, length(math.MaxUint64)+"{}"), weightsFile, "the header has 18446744073709551615 bytes"},
-		{"header is no JSON", write(weightsFile, length(3)+"{{}"), weightsFile, "the header: invalid"},
+		{"header is no JSON", write(weightsFile, length(3)+"{{}"), weightsFile, "the header is not JSON: invalid"},
 		{"header of another kind", write(weightsFile, length(8)+`{"a": 1}`), weightsFile, `tensor "a"`},
-		{"negative place", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{-4, 0}}}, nil))), weightsFile, "lies from -4 to 0"},
+		{"negative place", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{-4, 0}}}, nil))), weightsFile, "has the data_offsets -4 and 0"},
 		{"place beyond the file", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int64{0, math.MaxInt64}}}, nil))), weightsFile, "ends at byte 9223372036854775807 of 0"},
 		{"a tensor is missing", changed(t, func(w map[string]array) { delete(w, query) }), weightsFile, query + `" is missing`},
 		{"wrong shape", changed(t, func(w map[string]array) { w[query] = array{[]int{32, 128}, w[query].values} }), weightsFile, "has the shape [32 128], config.json wants [64 64]"},
 		{"fewer numbers than the shape", changed(t, func(w map[string]array) { w[query] = array{[]int{64, 64}, w[query].values[:64]} }), weightsFile, "has 256 bytes"},
 		{"whole numbers", func(dir string) error { return replace(weightsFile, `"F32"`, `"I32"`)(dir) }, weightsFile, `has the type "I32"`},
-		{"no number", changed(t, func(w map[string]array) { w[query].values[5] = math.NaN() }), weightsFile, "no numbers"},
+		{"no number", changed(t, func(w map[string]array) { w[query].values[5] = math.NaN() }), weightsFile, "infinite numbers or NaN"},
 
 		{"no vocabulary", both(remove(tokenizerFile), remove(vocabFile)), vocabFile, "is missing"},
 		{"tokenizer is no JSON", write(tokenizerFile, "{"), tokenizerFile, "unexpected end"},
@@ -463,7 +463,7 @@ func TestHostileFolders(t *testing.T) {
 		{"no pooling", remove("1_Pooling"), pooling, "is missing"},
 		{"pooling by the largest", write(pooling, `{"word_embedding_dimension": 64, "pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": true}`), pooling, "by the mean"},
 		{"pooling of another model", replace(pooling, "64", "768"), pooling, "word_embedding_dimension is 768"},
-		{"pooling without the prompt", replace(pooling, "{", `{"include_prompt": false, `), pooling, "those of a prompt included"},
+		{"pooling without the prompt", replace(pooling, "{", `{"include_prompt": false, `), pooling, "including the prompt's"},
 		{"a default prompt that is none", write(promptsFile, `{"prompts": {}, "default_prompt_name": "x"}`), promptsFile, `no prompt has the name "x"`},
 		{"a prompt of a book", write(promptsFile, `{"prompts": {"query": "`+strings.Repeat("a ", 1000)+`"}}`), promptsFile, "a prompt has 2000 bytes"},
 		{"prompts of another kind", write(promptsFile, `{"prompts": []}`), promptsFile, "cannot unmarshal"},

@@ -13,30 +13,30 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxLetters is the length of a word beyond which it is not taken apart.
+// maxLetters is the number of characters above which a word becomes the unknown token.
 const maxLetters = 100
 
-// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart at spaces, punctuation
-// and Chinese characters, lower case without accents, then the longest pieces that the vocabulary has
-// (Devlin and others 2019; Wu and others 2016, section 4.1). The name of a special token in a text is that
-// token, as in the library tokenizers.
+// wordPiece cuts texts into tokens as BERT does: it cleans the text, cuts it at spaces, punctuation and Chinese
+// characters, makes words lower case without accents, and cuts them into the longest pieces of the vocabulary
+// (Devlin and others 2019; Wu and others 2016, section 4.1). As in the library tokenizers, the name of a
+// special token in a text becomes that token.
 type wordPiece struct {
-	first, rest map[string]int32 // pieces that begin a word, and that continue one
-	longest     int              // bytes of a piece
+	first, rest map[string]int32 // numbers of the pieces that begin a word, and of the pieces inside one
+	longest     int              // length of the longest piece in bytes
 	rules       wordRules
 
 	begin, end, unknown int32
 	special             map[string]int32
 }
 
-// specialNames are the added tokens of BERT.
+// specialNames are the names of BERT's special tokens.
 var specialNames = []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 
 // wordRules are the switches of BERT's normalizer.
 type wordRules struct {
 	Clean   bool  `json:"clean_text"`
 	Chinese bool  `json:"handle_chinese_chars"`
-	Accents *bool `json:"strip_accents"` // nil is as Lower
+	Accents *bool `json:"strip_accents"` // nil means the value of Lower
 	Lower   bool  `json:"lowercase"`
 }
 
@@ -47,21 +47,21 @@ func (r wordRules) strip() bool {
 	return r.Lower
 }
 
-// lowered are the rules for texts that are put in lower case beforehand.
+// lowered returns the rules with Lower set, but with the same treatment of accents.
 func (r wordRules) lowered() wordRules {
 	strip := r.strip()
 	r.Accents, r.Lower = &strip, true
 	return r
 }
 
-// tokenizer appends the numbers of the tokens of a text to dst, at most limit with the two around
-// them. The rest is ignored.
+// tokenizer appends the token numbers of a text to dst, at most limit including the begin and end tokens. It
+// ignores the rest of the text.
 type tokenizer interface {
 	tokens(dst []int32, text string, limit int, s *letterReader) []int32
 }
 
-// readWords reads tokenizer.json, or vocab.txt if there is none. Ids are below
-// vocab. What was read goes to sum as well.
+// readWords reads tokenizer.json, or vocab.txt if there is none, and hashes the file into sum. Token numbers
+// must be below vocab.
 func readWords(dir string, vocab int, sum hash.Hash) (tokenizer, error) {
 	name := tokenizerFile
 	b, err := readText(dir, name, false)
@@ -93,11 +93,11 @@ func readWords(dir string, vocab int, sum hash.Hash) (tokenizer, error) {
 	if err != nil {
 		return nil, badFile(dir, name, remedyModel, err)
 	}
-	_, _ = sum.Write(b) // a hash takes everything
+	_, _ = sum.Write(b) // writing to a hash cannot fail
 	return t, nil
 }
 
-// readRules reads the switches beside a vocab.txt.
+// readRules reads the rules that belong to a vocab.txt.
 func readRules(dir string) (wordRules, error) {
 	s := struct {
 		Lower   bool  `json:"do_lower_case"`
@@ -108,7 +108,7 @@ func readRules(dir string) (wordRules, error) {
 	return wordRules{Clean: true, Chinese: s.Chinese, Accents: s.Accents, Lower: s.Lower}, err
 }
 
-// parseVocabulary reads one piece a line; its id is the number of the line.
+// parseVocabulary reads one piece per line; its number is the number of the line.
 func (w *wordPiece) parseVocabulary(b []byte, vocab int) error {
 	pieces := map[string]int64{}
 	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
@@ -118,7 +118,7 @@ func (w *wordPiece) parseVocabulary(b []byte, vocab int) error {
 	return w.take(pieces, "[UNK]", vocab)
 }
 
-// parseTokenizer reads a file of the library tokenizers.
+// parseTokenizer reads a tokenizer.json of the library tokenizers.
 func (w *wordPiece) parseTokenizer(b []byte, vocab int) error {
 	type typed struct{ Type string }
 	var f struct {
@@ -149,12 +149,12 @@ func (w *wordPiece) parseTokenizer(b []byte, vocab int) error {
 	return w.take(f.Model.Vocab, f.Model.Unknown, vocab)
 }
 
-// take enters the pieces and finds the special ones.
+// take stores the pieces of the vocabulary and finds the special tokens.
 func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) error {
 	w.first, w.rest = make(map[string]int32, len(pieces)), map[string]int32{}
 	for piece, id := range pieces {
 		if id < 0 || id >= int64(vocab) {
-			return fmt.Errorf("piece %.40q has the number %d, vocab_size in %s is %d", piece, id, configFile, vocab)
+			return fmt.Errorf("piece %.40q has the number %d, but vocab_size in %s is %d", piece, id, configFile, vocab)
 		}
 		w.longest = max(w.longest, len(piece))
 		if going, ok := strings.CutPrefix(piece, "##"); ok && going != "" {
@@ -182,13 +182,14 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 	return nil
 }
 
-// letterReader is the memory of a wordPiece.
+// letterReader holds the buffers of a wordPiece.
 type letterReader struct {
 	word, marked, folded []byte
 	parts                norm.Iter
 }
 
-// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
+// tokens appends the tokens of a text to dst, at most limit including the begin and end tokens. It ignores the
+// rest of the text.
 func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
@@ -199,8 +200,8 @@ func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader)
 	return append(dst[:min(len(dst), stop)], w.end)
 }
 
-// walk calls take for each word of a text, cut at spaces, punctuation and Chinese characters, as
-// long as it returns true: for the name of a special token, or else with the word in s.word.
+// walk cuts a text at spaces, punctuation and Chinese characters, and calls take for each word until it returns
+// false: with the name of a special token, or with special empty and the word in s.word.
 func (w *wordPiece) walk(text string, s *letterReader, take func(special string, start, end int) bool) {
 	s.word = s.word[:0]
 	start, read, more := 0, 0, true
@@ -239,7 +240,7 @@ func (w *wordPiece) walk(text string, s *letterReader, take func(special string,
 	word(len(text))
 }
 
-// specialAt returns the name of a special token that a text begins with, or "".
+// specialAt returns the name of the special token at the start of a text, "" if there is none.
 func (w *wordPiece) specialAt(text string) string {
 	if text[0] == '[' {
 		for name := range w.special {
@@ -251,19 +252,19 @@ func (w *wordPiece) specialAt(text string) string {
 	return ""
 }
 
-// dropped reports whether cleaning takes a character out.
+// dropped reports whether cleaning a text removes the character.
 func dropped(r rune) bool {
 	return r == utf8.RuneError || r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// chinese reports whether a character is a word of its own: the blocks of unified
-// ideographs that BERT's tokenizer names.
+// chinese reports whether a character is a word by itself: it is in one of the blocks of unified ideographs
+// that BERT's tokenizer lists.
 func chinese(r rune) bool {
 	return r >= 0x3400 && (r <= 0x4DBF || r >= 0x4E00 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF ||
 		r >= 0x20000 && r <= 0x2A6DF || r >= 0x2A700 && r <= 0x2CEAF || r >= 0x2F800 && r <= 0x2FA1F)
 }
 
-// word appends the tokens of what walk takes.
+// word appends the tokens of the special token or of s.word.
 func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 	if special != "" {
 		return append(dst, w.special[special])
@@ -282,7 +283,7 @@ func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 	return w.pieces(dst, s.folded[from:])
 }
 
-// fold writes the word without accents, in lower case.
+// fold copies s.word to s.folded, without accents and in lower case where the rules say so.
 func (s *letterReader) fold(rules wordRules) {
 	in := s.word
 	if rules.strip() {
@@ -315,7 +316,7 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// pieces takes a word apart, the longest piece first; a word that cannot be is unknown as a whole.
+// pieces cuts a word into pieces, the longest possible first; if that is impossible, into the unknown token.
 func (w *wordPiece) pieces(dst []int32, word []byte) []int32 {
 	if len(word) == 0 {
 		return dst

@@ -12,11 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Spans finds the words of a passage that answer a question (Devlin and others 2019,
-// sections 4.2 and 4.3). It is safe for concurrent use.
+// Spans finds the words of a passage that answer a question (Devlin and others 2019, sections 4.2 and 4.3). It
+// is safe for concurrent use.
 type Spans struct{ scoringModel }
 
-// OpenSpans reads a BertForQuestionAnswering.
+// OpenSpans reads a folder with a BertForQuestionAnswering.
 func OpenSpans(dir string, opts Options) (*Spans, error) {
 	s := new(Spans)
 	return opened(s, s.open(dir, opts, task{"BertForQuestionAnswering", "qa_outputs", false, func([]string) error {
@@ -25,16 +25,16 @@ func OpenSpans(dir string, opts Options) (*Spans, error) {
 	}}))
 }
 
-// Bounds of the program that Devlin and others published with the paper, run_squad.py.
+// Limits in tokens, as in run_squad.py, which Devlin and others published with the paper.
 const (
-	questionTokens = 64  // of a question; the rest is cut off
-	spanTokens     = 30  // of an answer
-	overlapTokens  = 128 // of two windows of a long passage
+	questionTokens = 64  // most tokens of a question; the rest is cut off
+	spanTokens     = 30  // most tokens of an answer
+	overlapTokens  = 128 // tokens shared by two neighbouring windows of a long passage
 )
 
-// Find returns the best answer in each passage, whole words. Its score is the score of the words minus the
-// score of no answer (section 4.3): above 0 a model that was trained with unanswerable questions says that
-// the passage answers. A passage without words has an empty span and the score -Inf.
+// Find returns the best answer in each passage, in whole words. Its score is the score of the answer minus the
+// score of no answer (section 4.3): above 0, a model trained with unanswerable questions says that the passage
+// contains the answer. A passage without words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]text.Match, error) {
 	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
@@ -74,8 +74,8 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 	return out, nil
 }
 
-// best returns the first and the last token of the best answer in a window whose passage
-// begins at the token second and ends before the last.
+// best returns the best answer in a window: its first and last token. The tokens from second to the last but
+// one are the passage.
 func (s *Spans) best(second int, tokens []float32) (text.Match, error) {
 	hidden := s.net.Hidden
 	n := len(tokens) / hidden
@@ -94,24 +94,24 @@ func (s *Spans) best(second int, tokens []float32) (text.Match, error) {
 	return out, finite(logits)
 }
 
-// Names finds names in texts and their kinds: a classifier of tokens (Devlin and others
-// 2019, section 5.3). It is safe for concurrent use.
+// Names finds names and their types in texts: a token classifier (Devlin and others 2019, section 5.3). It is
+// safe for concurrent use.
 type Names struct{ scoringModel }
 
-// OpenNames reads a BertForTokenClassification whose labels are O, B-KIND and I-KIND.
+// OpenNames reads a folder with a BertForTokenClassification whose labels are O, B-TYPE and I-TYPE.
 func OpenNames(dir string, opts Options) (*Names, error) {
 	n := new(Names)
 	return opened(n, n.open(dir, opts, task{"BertForTokenClassification", "classifier", false, func(labels []string) error {
 		for _, l := range labels {
 			if l != "O" && !strings.HasPrefix(l, "B-") && !strings.HasPrefix(l, "I-") {
-				return fmt.Errorf("it has the label %.40q, want O, B-KIND and I-KIND", l)
+				return fmt.Errorf("the model has the label %.40q, want O, B-TYPE and I-TYPE", l)
 			}
 		}
 		return nil
 	}}))
 }
 
-// Find returns the names of each text, in order. The label of a word is its first token's.
+// Find returns the names in each text, in order. A word has the label of its first token.
 func (n *Names) Find(ctx context.Context, texts []string) ([][]text.Match, error) {
 	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
@@ -161,7 +161,7 @@ func (n *Names) tag(out []text.Match, l located, w window, tokens []float32) err
 	return nil
 }
 
-// joined makes names of tagged words: B- begins one, I- continues one of its kind.
+// joined joins tagged words to names: B- begins a name, I- continues one of the same type.
 func joined(words []text.Match) []text.Match {
 	out, length, open := []text.Match{}, 0., false
 	for _, w := range words {
@@ -182,17 +182,17 @@ func joined(words []text.Match) []text.Match {
 	return out
 }
 
-// window is a piece of the tokens of a text.
+// window is a range of the tokens of a text.
 type window struct{ text, from, to int }
 
-// located are the tokens of a text and the words they are of.
+// located holds the tokens of a text and the words that they are pieces of.
 type located struct {
 	ids   []int32
-	of    []int32  // the word of each token
-	words [][2]int // where each begins and ends in the text, in bytes
+	of    []int32  // index in words, by token
+	words [][2]int // first byte of each word in the text, and the byte after it
 }
 
-// cut returns the end of a window of at most n tokens that parts no word, if it can.
+// cut returns the end of a window of at most n tokens that ends between two words if possible.
 func (l *located) cut(from, n int) int {
 	to := min(from+n, len(l.ids))
 	for end := to; end > from && to < len(l.ids); end-- {
@@ -203,7 +203,7 @@ func (l *located) cut(from, n int) int {
 	return to
 }
 
-// locate returns the tokens of a text, without the two around them, and where the words stand that they are of.
+// locate returns the tokens of a text, without begin and end tokens, and the places of their words.
 func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	w.walk(text, s, func(special string, start, end int) bool {
 		l.add(w.word(l.ids, special, s), start, end)

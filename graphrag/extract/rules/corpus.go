@@ -18,29 +18,30 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// corpus is the chunks that were read, and their lexicon. It changes at the cost of the chunks
-// that come and go, and of those in which a word, name or line that was asked for has changed its
-// meaning; the findings equal, to the bit, the findings of a new corpus of the same chunks.
+// corpus holds the chunks of the last call, their readings, and the lexicon learned from them. An update costs
+// only the new and removed chunks, and the chunks whose looked-up words, names or lines have changed. The
+// findings equal, to the bit, the findings of a new corpus of the same chunks.
 type corpus struct {
 	lexicon *lexicon
-	lines   []occurrence        // of all chunks, sorted
-	read    map[string]*reading // by ID; readings of one ID are linked
+	lines   []occurrence        // lines of all chunks, sorted
+	read    map[string]*reading // by chunk ID; next links readings with the same ID
 }
 
-// reading is a chunk with its findings.
+// reading is one chunk with the entities and facts found in it.
 type reading struct {
 	id, doc, text string
-	excerpt       bool // it was cut out of a longer text
+	excerpt       bool // the chunk is not the first of its document
 	next          *reading
 	fresh         bool
-	segments      []segment // while it is read
-	names         []uint64  // that it adds to the lexicon
-	learnt, asked []uint32  // the lexicon's entries on which its names and its findings depend
+	segments      []segment // sentences of the chunk; nil when it is not being read
+	names         []uint64  // hashes of the names that this chunk adds to the lexicon
+	learnt, asked []uint32  // lexicon entries on which names depend, and on which found depends
 	found         kg.Extraction
 }
 
-// What is asked of a lexicon, as 32 bits: the number of a word, or the hash of a word that it
-// does not know, of a name, or of a line. Two that are taken for one cost a reading, and no more.
+// The kinds of lexicon entries that a sentence can look up, in the two highest bits of 32: zero for the number
+// of a known word, else the hash of an unknown word, a name or a line. A collision of two hashes only makes one
+// chunk be read again without need.
 const (
 	askUnknown uint32 = (iota + 1) << 30
 	askName
@@ -48,12 +49,12 @@ const (
 	askMask = askUnknown - 1
 )
 
-// written reports how the corpus writes token i.
+// written reports whether the corpus writes the word at token i in one of the ways of the bit set how.
 func (x *sentence) written(i int, how writing) bool {
 	t := &x.tokens[i]
 	ask := uint32(t.word)
 	if ask == 0 && t.kind == wordToken {
-		x.wordAt(x.text[:x.span.End], int(t.start), &token{}) // for the letters by which it was looked up
+		x.wordAt(x.text[:x.span.End], int(t.start), &token{}) // fills x.lower with the word in lower case
 		ask = askUnknown | uint32(hashLine(string(x.lower)))&askMask
 	}
 	if n := len(x.asked); n == 0 || x.asked[n-1] != ask {
@@ -62,10 +63,10 @@ func (x *sentence) written(i int, how writing) bool {
 	return x.lexicon.writing[t.word]&how != 0
 }
 
-// manySeen is up to where it matters how often prose has a name.
+// manySeen is the largest count of a name that a rule compares with.
 const manySeen = 3
 
-// seen returns how often prose has the name from token i up to j, manySeen at most.
+// seen returns how often the corpus's prose contains the name from token i up to j, at most manySeen.
 func (x *finder) seen(i, j int) int32 {
 	if x.learning {
 		return 0
@@ -75,7 +76,7 @@ func (x *finder) seen(i, j int) int32 {
 	return min(x.lexicon.names[key], manySeen)
 }
 
-// answers returns the entries that were looked up since, each once.
+// answers returns the lexicon entries looked up since its last call, sorted, each once.
 func (x *sentence) answers() []uint32 {
 	slices.Sort(x.asked)
 	asked := copied(slices.Compact(x.asked))
@@ -83,11 +84,11 @@ func (x *sentence) answers() []uint32 {
 	return asked
 }
 
-// changes are the answers of a lexicon that have changed: all, or those in a list.
+// changes are the lexicon entries that an update has changed: all of them, or the ones in list.
 type changes struct {
 	all    bool
 	list   map[uint32]bool
-	filter [1 << 10]uint64 // most that are asked for are not in the list
+	filter [1 << 10]uint64 // bits set for the entries in list: a quick test before the map
 }
 
 func (c *changes) add(ask uint32) {
@@ -101,8 +102,8 @@ func (c *changes) any(asked []uint32) bool {
 	})
 }
 
-// change makes it the corpus of some chunks, and returns the reading of each. The order of the
-// chunks and the number of workers change nothing.
+// change updates the corpus to the given chunks, and returns the reading of each. The result does not depend on
+// the order of the chunks or the number of workers.
 func (c *corpus) change(ctx context.Context, chunks []graphrag.Chunk, workers int) ([]*reading, error) {
 	all, fresh, gone := c.match(chunks)
 	changed := &changes{list: make(map[uint32]bool)}
@@ -131,7 +132,7 @@ func (c *corpus) change(ctx context.Context, chunks []graphrag.Chunk, workers in
 	return all, err
 }
 
-// match finds the readings of chunks, and lists the fresh and the gone ones.
+// match finds the readings of chunks, and lists the new and the removed ones.
 func (c *corpus) match(chunks []graphrag.Chunk) (all, fresh, gone []*reading) {
 	before := c.read
 	c.read = make(map[string]*reading, len(chunks))
@@ -155,7 +156,7 @@ func (c *corpus) match(chunks []graphrag.Chunk) (all, fresh, gone []*reading) {
 	return all, fresh, gone
 }
 
-// each calls do for every reading, from workers that have a T each.
+// each calls do for every reading; each worker passes do a T of its own, which start made.
 func each[T any](ctx context.Context, of []*reading, workers int, start func() T, do func(*T, *reading)) ([]T, error) {
 	all := make([]T, max(1, min(par.Workers(workers), len(of))))
 	for i := range all {
@@ -167,30 +168,30 @@ func each[T any](ctx context.Context, of []*reading, workers int, start func() T
 	})
 }
 
-// cut cuts a chunk into segments, unless it is cut.
+// cut cuts the chunk into segments if it has none.
 func (r *reading) cut(x *sentence) {
 	if r.segments == nil {
 		r.segments = x.segments(r.text, func(layout) {})
 	}
 }
 
-// counter is the first pass of one worker.
+// counter is one worker's state in the first pass.
 type counter struct {
 	sentence
-	counts map[string]*counts // by word in lower case: of the fresh chunks, minus the gone ones
-	one    uint32             // what a word adds
-	lines  [2][]occurrence    // of the fresh, and of the gone
+	counts map[string]*counts // by word in lower case: counts in new chunks minus counts in removed ones
+	one    uint32             // added per word: 1 in a new chunk, -1 (as unsigned) in a removed one
+	lines  [2][]occurrence    // lines of the new chunks, and of the removed ones
 }
 
-// occurrence is a line in a document, by their hashes.
+// occurrence says that a document contains a line, by the hashes of both texts.
 type occurrence struct{ line, document uint64 }
 
 func (o occurrence) compare(p occurrence) int {
 	return cmp.Or(cmp.Compare(o.line, p.line), cmp.Compare(o.document, p.document))
 }
 
-// count is the first pass: it takes the words and lines of fresh chunks into the lexicon, and those
-// of chunks that are gone out of it.
+// count is the first pass: it adds the words and lines of new chunks to the lexicon and removes the words and
+// lines of chunks that are gone.
 func (c *corpus) count(ctx context.Context, fresh, gone []*reading, changed *changes, workers int) error {
 	start := func() counter {
 		return counter{sentence: newSentence(c.lexicon), counts: make(map[string]*counts)}
@@ -198,7 +199,7 @@ func (c *corpus) count(ctx context.Context, fresh, gone []*reading, changed *cha
 	counters, err := each(ctx, slices.Concat(fresh, gone), workers, start, func(x *counter, r *reading) {
 		of := &x.lines[0]
 		if x.one = 1; !r.fresh {
-			x.one, of = ^uint32(0), &x.lines[1] // as -1
+			x.one, of = ^uint32(0), &x.lines[1] // -1 in unsigned arithmetic
 		}
 		document := hashLine(r.doc)
 		for line := range strings.Lines(r.text) {
@@ -231,7 +232,7 @@ func (c *corpus) count(ctx context.Context, fresh, gone []*reading, changed *cha
 	return ctx.Err()
 }
 
-// add adds to the counts of a word. One that is in no table and no sentence any more is forgotten.
+// add adds to the counts of a word. It deletes a word with zero counts that is in no table.
 func (l *lexicon) add(word string, more counts, changed *changes) {
 	if more == (counts{}) {
 		return
@@ -258,11 +259,11 @@ func (l *lexicon) add(word string, more counts, changed *changes) {
 	l.writing[n] = now
 }
 
-// sharedBy is in how many documents a line stands that belongs to the pages
+// sharedBy is the number of documents from which a line that they contain is taken for a part of the web site
 // around the texts, such as an item of a menu.
 const sharedBy = 4
 
-// share finds the lines that several documents contain.
+// share finds the lines that at least sharedBy documents contain, after adding and removing occurrences.
 func (c *corpus) share(more, less []occurrence, changed *changes) {
 	if len(more)+len(less) == 0 {
 		return
@@ -299,7 +300,7 @@ func (c *corpus) share(more, less []occurrence, changed *changes) {
 	c.lines, c.lexicon.lines = lines, shared
 }
 
-// countWords counts how the words of an open sentence of prose are written.
+// countWords counts the words of the current sentence, if it is prose, in small letters and with a capital.
 func (c *counter) countWords(k layout) {
 	if k != prose {
 		return
@@ -327,11 +328,11 @@ func (c *counter) countWords(k layout) {
 	}
 }
 
-// largeCorpus is the number of names that make a corpus large.
+// largeCorpus is the number of occurrences of names from which a corpus counts as large.
 const largeCorpus = 2000
 
-// collect is the second pass: it counts the names of the prose of chunks again, and subtracts the
-// names of chunks that are gone.
+// collect is the second pass: it finds the names of chunks again, in prose, and updates their counts in the
+// lexicon; it subtracts the names of chunks that are gone.
 func (c *corpus) collect(ctx context.Context, of, gone []*reading, changed *changes, workers int) error {
 	l := c.lexicon
 	more := make(map[uint64]int32)
@@ -385,38 +386,37 @@ func (c *corpus) collect(ctx context.Context, of, gone []*reading, changed *chan
 	return nil
 }
 
-// lexicon is learned from a corpus: how its words are written where a capital means something,
-// which names its prose contains, and which lines its pages share. While chunks are read it does
-// not change, and is safe for concurrent use.
+// lexicon is learned from a corpus: how the corpus writes its words inside sentences, which names its prose
+// contains, and which lines several documents share. It does not change while workers read chunks.
 type lexicon struct {
-	words   map[string]int32 // lower case → number, from 1; words of the tables first
-	class   []class          // by number
-	counts  []counts         // by number
-	writing []writing        // by number
-	names   map[uint64]int32 // key of a name → how often prose has it
-	total   int              // of all names
-	large   bool             // enough names that a word seen once means little
+	words   map[string]int32 // word in lower case → its number, from 1; the words of the tables come first
+	class   []class          // classes of each word, by its number
+	counts  []counts         // counts of each word, by its number
+	writing []writing        // writing of each word, by its number
+	names   map[uint64]int32 // hash of a name → number of its occurrences in prose
+	total   int              // number of occurrences of all names
+	large   bool             // total is at least largeCorpus
 	lines   map[uint64]bool  // hashes of lines that several documents share
 	tables  *tables
-	places  map[uint64]bool // keys of the places of the tables; true for those that contain others
+	places  map[uint64]bool // hashes of the place names in the tables; true for regions, which contain other places
 }
 
 // counts of a word inside sentences: in small letters, and with a capital.
 type counts struct{ small, capital uint32 }
 
-// writing is how a corpus writes a word inside sentences, as far as rules go by it: a set of
-// bits. No rule goes by the counts themselves, so a reading stays valid until a bit changes.
+// writing is a set of bits that say how a corpus writes a word inside sentences. Rules use these bits and not
+// the counts, so a reading stays valid until a bit changes.
 type writing uint8
 
 const (
-	known         writing = 1 << iota // it is in the tables or in a sentence
-	everSmall                         // in small letters
-	everCapital                       // with a capital
-	oftenCapital                      // with a capital, twice
-	halfCapital                       // with a capital as often as in small letters
-	mostlyCapital                     // with a capital four times as often
-	common                            // mostly in small letters
-	proper                            // nearly always with a capital, and seen so
+	known         writing = 1 << iota // the word is in the tables or was counted
+	everSmall                         // at least once in small letters
+	everCapital                       // at least once with a capital
+	oftenCapital                      // at least twice with a capital
+	halfCapital                       // with a capital at least as often as in small letters
+	mostlyCapital                     // with a capital at least four times as often as in small letters
+	common                            // at least twice in small letters, and more than half as often as with a capital
+	proper                            // at least twice with a capital, and nine times as often as in small letters
 )
 
 func (n counts) writing() (w writing) {
@@ -431,7 +431,7 @@ func (n counts) writing() (w writing) {
 	return w
 }
 
-// newLexicon returns a lexicon of the closed tables alone, to be filled.
+// newLexicon returns a lexicon that has only the words and places of the tables.
 func newLexicon() *lexicon {
 	l := *tableLexicon()
 	l.words, l.class = maps.Clone(l.words), slices.Clone(l.class)
@@ -440,7 +440,7 @@ func newLexicon() *lexicon {
 	return &l
 }
 
-// tableLexicon numbers the words of the tables and keys their places, once.
+// tableLexicon is built once: it numbers the words of the tables and hashes their place names.
 var tableLexicon = sync.OnceValue(func() *lexicon {
 	t := loadTables()
 	l := &lexicon{words: make(map[string]int32, 2*len(t.classes)), class: make([]class, 1, len(t.classes)+1), places: map[uint64]bool{}, tables: t}
@@ -458,7 +458,7 @@ var tableLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// hashLine is FNV-1a over the bytes of a line.
+// hashLine returns the FNV-1a hash of a string.
 func hashLine(s string) uint64 {
 	h := uint64(fnvOffset)
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The types of entities [Extractor] tells apart.
+// The types of the entities that an [Extractor] finds.
 const (
 	Person       = "person"
 	Organization = "organization"
@@ -18,7 +18,7 @@ const (
 	Other        = "other"
 )
 
-// typ is a type as a small number.
+// typ is the number of an entity type, an index of typeNames.
 type typ uint8
 
 const (
@@ -35,38 +35,37 @@ const (
 
 var typeNames = [...]string{Other, Person, Organization, Place, Date, Quantity, Work, Event, Other}
 
-// entity is a mention in the sentence that is being read: tokens first to
-// last-1, bytes start to end-1 of the chunk.
+// entity is a mention in the current sentence: tokens first to last-1, bytes start to end-1 of the chunk.
 type entity struct {
 	first, last int
 	start, end  int32
 	typ         typ
 }
 
-// numeric reports whether it is no name but a date or a quantity.
+// numeric reports whether the entity is a date or a quantity, which have no name.
 func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
 
 // finder finds the entities of a sentence.
 type finder struct {
 	sentence
 	entities []entity
-	entityOf []int32 // by token: the number of the entity it is part of + 1
+	entityOf []int32 // by token: 1 + the index of the entity that contains it, 0 for none
 	offices  []office
-	excerpt  bool // the chunk was cut out of a longer text
-	learning bool // the names of the corpus are not known yet
+	excerpt  bool // the chunk is not the first of its document
+	learning bool // in the second pass, which counts the names of the corpus
 }
 
-// The bounds of names: bytes of any, tokens of those that are looked up.
+// The longest name, in bytes, and the longest name that is looked up, in tokens.
 const (
 	maxNameBytes  = 120
 	maxNameTokens = 8
 )
 
-// claim makes an entity of the tokens from i up to j, if it can be one.
+// claim makes an entity of the tokens from i up to j, unless it is too long or cut off by the chunk's start.
 func (x *finder) claim(i, j int, kind typ) bool {
 	start, end := x.tokens[i].start, x.tokens[j-1].end
 	if last := &x.tokens[j-1]; last.has(dotted) && !last.has(upperOnly) && !(last.has(initials) && j-i > 1 && kind != person) {
-		end-- // the full stop of Inc. and Jr.
+		end-- // without the full stop of "Inc." and "Jr."
 	}
 	if x.excerpt && start == 0 || end-start > maxNameBytes {
 		return false
@@ -78,7 +77,7 @@ func (x *finder) claim(i, j int, kind typ) bool {
 	return true
 }
 
-// name is the text of an entity with single blanks.
+// name returns the text of an entity, with single blanks for runs of white space.
 func (x *finder) name(e *entity) string { return singleBlanks(x.text[e.start:e.end]) }
 
 func singleBlanks(s string) string {
@@ -90,10 +89,10 @@ func singleBlanks(s string) string {
 	return s
 }
 
-// entityIn returns the entity that token i is part of, -1 if there is none.
+// entityIn returns the index of the entity that contains token i, -1 if there is none.
 func (x *finder) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
 
-// entityAt returns the entity that begins at token i, -1 if none does.
+// entityAt returns the index of the entity that begins at token i, -1 if there is none.
 func (x *finder) entityAt(i int) int {
 	if i >= 0 && i < len(x.tokens) && x.entityOf[i] != 0 && x.entities[x.entityIn(i)].first == i {
 		return x.entityIn(i)
@@ -111,8 +110,7 @@ func (x *finder) free(e entity) bool {
 	return true
 }
 
-// typeOf guesses the type of the name from token i up to j: by the head of the
-// name, then by lists, then by how it is written.
+// typeOf guesses the type of the name from token i up to j: by its head noun, the tables, then its spelling.
 func (x *finder) typeOf(i, j int) typ {
 	z := x.tokens
 	first, head := &z[i], x.head(i, j)
@@ -143,8 +141,8 @@ func (x *finder) typeOf(i, j int) typ {
 	return other
 }
 
-// namesake reports whether two or three words look like a person's name:
-// none of them is a common word, and no article or place word precedes.
+// namesake reports whether two or three words look like a person's name: none of them is a common word, and no
+// article or preposition of place precedes.
 func (x *finder) namesake(i, j int) bool {
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
@@ -156,7 +154,8 @@ func (x *finder) namesake(i, j int) bool {
 	return !x.wordIs(i-1, "the", "The", "in", "In", "at", "near", "a", "an")
 }
 
-// head is the word that tells what a name names: the last one, or the one before "of", "for" or "on".
+// head returns the word that says of which kind the named thing is: the last one, or the one before a word in
+// small letters such as "of".
 func (x *finder) head(i, j int) *token {
 	for k := i + 1; k < j; k++ {
 		if x.tokens[k].lower() {
@@ -169,7 +168,7 @@ func (x *finder) head(i, j int) *token {
 	return &x.tokens[j-1]
 }
 
-// placeName reports whether the tokens are a place of the tables.
+// placeName reports whether the tokens from i up to j are a place name of the tables.
 func (x *finder) placeName(i, j int) bool {
 	if j-i == 1 {
 		return x.tokens[i].is(place)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// openFact is a triple of the open sentence; head and tail are entities of it.
+// openFact is a triple of the current sentence; head and tail are indexes of its entities.
 type openFact struct {
 	head, tail int
 	relation   string
@@ -16,12 +16,12 @@ type openFact struct {
 const (
 	// hedgedWeight is the weight of facts in a sentence of reported speech: "officials said that …".
 	hedgedWeight = 0.5
-	// maxRelationWords and maxRelationBytes bound relations.
+	// maxRelationWords and maxRelationBytes limit the length of a relation.
 	maxRelationWords, maxRelationBytes = 9, 120
 )
 
-// state finds the triples that the open sentence states by a clear
-// pattern. Questions state nothing, and neither do sentences with "if".
+// state finds the triples that the current sentence states by one of the patterns below. Questions, and
+// sentences with "if", "whether" or "unless", state nothing.
 func (x *reader) state() {
 	x.facts, x.hedged = x.facts[:0], false
 	conditional := strings.HasSuffix(x.tail(), "?")
@@ -33,7 +33,7 @@ func (x *reader) state() {
 		return
 	}
 	for _, o := range x.offices {
-		if o.body < 0 && o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) { // Y's President X
+		if o.body < 0 && o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) { // the possessive in "Y's President X"
 			o.body = o.first - 2
 		}
 		if holder := x.entityIn(o.person); holder >= 0 && o.body >= 0 && x.entityIn(o.body) >= 0 {
@@ -50,7 +50,7 @@ func (x *reader) state() {
 	}
 }
 
-// addFact records a triple, once.
+// addFact records a triple unless the sentence has it already.
 func (x *reader) addFact(head int, relation string, tail int) {
 	h, t := &x.entities[head], &x.entities[tail]
 	if head == tail || len(relation) > maxRelationBytes || strings.EqualFold(x.text[h.start:h.end], x.text[t.start:t.end]) {
@@ -61,7 +61,7 @@ func (x *reader) addFact(head int, relation string, tail int) {
 	}
 }
 
-// officer finds "Y's president X" and "Y president X", with Y entity e.
+// officer finds "Y's president X" and "Y president X", where Y is entity e.
 func (x *reader) officer(e int) {
 	z, i := x.tokens, x.entities[e].last
 	if i < len(z) && z[i].isMark(markPossessive) {
@@ -77,7 +77,7 @@ func (x *reader) officer(e int) {
 	}
 }
 
-// apposition finds "X, the capital of Y," with X entity e.
+// apposition finds "X, the capital of Y,", where X is entity e.
 func (x *reader) apposition(e int) {
 	z, i := x.tokens, x.entities[e].last
 	listed := e > 0 && x.wordIs(x.entities[e].first-1, ",") && x.entities[e-1].last == x.entities[e].first-1
@@ -175,7 +175,7 @@ func (x *reader) opensClause(i int) bool {
 	t := &z[i]
 	switch {
 	case x.entityOf[i] != 0:
-		return x.entities[x.entityIn(i)].typ == date // In 1994 X founded Y
+		return x.entities[x.entityIn(i)].typ == date // as in "In 1994 X founded Y"
 	case t.kind == markToken:
 		return !t.isMark(markPossessive) && !t.isMark('$') && !t.isMark('/') && !t.isMark('&')
 	case x.word(i) == "and":
@@ -184,7 +184,7 @@ func (x *reader) opensClause(i int) bool {
 	return t.isWord() && t.is(conjunction|weekday) || x.wordIs(i, "that")
 }
 
-// verbEnd returns the token after the verb group at token i, i if there is none.
+// verbEnd returns the token after the verb group that begins at token i, or i if no verb group begins there.
 func (x *reader) verbEnd(i int) int {
 	from, auxiliary := i, false
 	for ; i < len(x.tokens) && x.tokens[i].lower() && x.entityOf[i] == 0; i++ {
@@ -207,8 +207,8 @@ func (x *reader) verbEnd(i int) int {
 	return from
 }
 
-// objects finds the objects of the verb between the tokens from and verb, directly or
-// behind a few words and a preposition.
+// objects finds the objects of a verb group, directly after it or after a few words and a preposition. The
+// relation begins at token from, and the verb group ends before token verb.
 func (x *reader) objects(subjects []int, from, verb int) {
 	z, i := x.tokens, verb
 	for i < len(z) && i-from < maxRelationWords && x.entityAt(i) < 0 && (x.nominal(i) || z[i].isMark(markPossessive)) {
@@ -221,13 +221,13 @@ func (x *reader) objects(subjects []int, from, verb int) {
 			x.addFact(s, relation, tail)
 		}
 		switch i = x.entities[tail].last; {
-		case i < len(z) && (z[i].isMark(',') || x.word(i) == "and"): // Y, Z and A
+		case i < len(z) && (z[i].isMark(',') || x.word(i) == "and"): // as in "Y, Z and A"
 			for i++; x.wordIs(i, "and", "the"); i++ {
 			}
 			if tail = x.entityAt(i); tail >= 0 && x.verbEnd(x.entities[tail].last) > x.entities[tail].last {
-				return // another clause
+				return // the entity is the subject of another clause
 			}
-		case i < len(z) && z[i].lower() && z[i].is(preposition) && x.word(i) != "of": // founded Y in Z
+		case i < len(z) && z[i].lower() && z[i].is(preposition) && x.word(i) != "of": // as in "founded Y in Z"
 			relation = x.wording(from, verb) + " " + x.word(i)
 			tail = x.afterArticle(i + 1)
 		default:
@@ -236,7 +236,7 @@ func (x *reader) objects(subjects []int, from, verb int) {
 	}
 }
 
-// afterArticle returns the entity at token i, an article before it or not, -1 if there is none.
+// afterArticle returns the entity at token i or after an article at token i, -1 if there is none.
 func (x *reader) afterArticle(i int) int {
 	if x.wordIs(i, "the", "a", "an") {
 		i++
@@ -244,8 +244,8 @@ func (x *reader) afterArticle(i int) int {
 	return x.entityAt(i)
 }
 
-// endsObject reports whether entity e is an object by itself: no noun follows that it
-// modifies, no possessive and no hyphen.
+// endsObject reports whether entity e can be an object by itself: no noun that it modifies, no possessive and
+// no hyphen follows.
 func (x *reader) endsObject(e int) bool {
 	i := x.entities[e].last
 	if i >= len(x.tokens) {
@@ -271,8 +271,8 @@ func (x *reader) wording(i, j int) string {
 	return string(x.phrase)
 }
 
-// dates finds dates of a month and a day or year, of figures, and of the Chinese and Japanese calendar:
-// June 6, 1944 · 6 June · May 2012 · 2012-07-24 · 1939–1945 · the 1970s · 2012年7月24日.
+// dates finds dates: a month with a day or year, digits, and Chinese and Japanese dates: June 6, 1944 · 6 June
+// · May 2012 · 2012-07-24 · 1939–1945 · the 1970s · 2012年7月24日.
 func (x *finder) dates() {
 	z := x.tokens
 	for i := 0; i < len(z); i++ {
@@ -283,7 +283,7 @@ func (x *finder) dates() {
 		switch t := &z[i]; {
 		case t.kind == wordToken && t.is(month) && t.has(upperFirst):
 			if first, last = x.aroundMonth(i); last-first == 1 {
-				last = first // a month alone
+				last = first // a month without day and year is no date
 			}
 		case t.kind == numberToken:
 			if last = x.cjkDate(i); last == i && isDateFigure(x.word(i)) && !x.wordIs(i-1, ".", "p", "pp", "pages") {
@@ -297,12 +297,12 @@ func (x *finder) dates() {
 	}
 }
 
-// aroundMonth returns the date around the month at i.
+// aroundMonth returns the tokens of the date around the month at token i.
 func (x *finder) aroundMonth(i int) (first, last int) {
 	z := x.tokens
 	first, last = i, i+1
 	if last < len(z) && z[last].isMark('.') && z[last].gap == glued {
-		last++ // Feb. 26
+		last++ // the full stop in "Feb. 26"
 	}
 	if last < len(z) && z[last].gap != glued && isDay(x.text, &z[last]) {
 		return first, x.afterYear(last + 1)
@@ -310,7 +310,7 @@ func (x *finder) aroundMonth(i int) (first, last int) {
 	if year := x.afterYear(last); year > last {
 		last = year
 	} else if i > 0 && isDay(x.text, &z[i-1]) && last < len(z) && z[last].kind == numberToken && len(x.word(last)) == 2 && x.word(last) > "31" {
-		last++ // 23 Jan 43
+		last++ // the year in "23 Jan 43"
 	} else {
 		last = i + 1
 	}
@@ -322,7 +322,7 @@ func (x *finder) aroundMonth(i int) (first, last int) {
 	return first, last
 }
 
-// afterYear returns the token after the year at i, a comma before it or not; i if there is none.
+// afterYear returns the token after the year at token i (or after a comma at i), or i if there is none.
 func (x *sentence) afterYear(i int) int {
 	year := i
 	if i < len(x.tokens) && x.tokens[i].isMark(',') {
@@ -341,7 +341,7 @@ func isYear(s string) bool {
 
 func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// isDay reports whether a token is a day of a month: 24, 24th.
+// isDay reports whether a token is a day of a month, such as 24 or 24th.
 func isDay(s string, t *token) bool {
 	digits := strings.TrimRight(s[t.start:t.end], "thsndr")
 	if t.kind != numberToken || len(digits) > 2 || !allDigits(digits) {
@@ -350,7 +350,7 @@ func isDay(s string, t *token) bool {
 	return len(digits) == 1 && digits != "0" || len(digits) == 2 && "01" <= digits && digits <= "31"
 }
 
-// isDateFigure reports whether s is 2012-07-24, 1939–1945, 1939-45 or 1970s.
+// isDateFigure reports whether s is a date or span of years in digits: 2012-07-24, 1939–1945, 1939-45 or 1970s.
 func isDateFigure(s string) bool {
 	if len(s) < 5 || !isYear(s[:4]) {
 		return false
@@ -368,7 +368,7 @@ func isDateFigure(s string) bool {
 	return isYear(cut) || len(cut) == 2 && allDigits(cut)
 }
 
-// cjkDate returns the end of 2012年7月24日 at i, i if it is none.
+// cjkDate returns the token after a date such as 2012年7月24日 at token i, or i if there is none.
 func (x *sentence) cjkDate(i int) int {
 	j := i
 	for k, sign := range []string{"年", "月", "日"} {
@@ -380,10 +380,10 @@ func (x *sentence) cjkDate(i int) int {
 	return j
 }
 
-// beforeYear are words that go before years.
+// beforeYear are the words after which a number of four digits is a year.
 var beforeYear = strings.Fields("in since until by from of during between before after circa born died early late mid around till through summer winter spring autumn fall")
 
-// years finds years that stand alone, after words that go before years.
+// years finds years without day and month, after one of the words of beforeYear or in brackets.
 func (x *finder) years() {
 	z := x.tokens
 	for i := 1; i < len(z); i++ {
@@ -401,8 +401,8 @@ func (x *finder) years() {
 	}
 }
 
-// quantities finds money, percentages and measures: $1.2 billion · 54% · 40
-// percent · 120 km/h · 3.5 million people.
+// quantities finds amounts of money, percentages and measures: $1.2 billion · 54% · 40 percent · 120 km/h · 3.5
+// million people.
 func (x *finder) quantities() {
 	z := x.tokens
 	is := func(i int, c class) bool { return i < len(z) && z[i].lower() && z[i].is(c) }
@@ -415,7 +415,7 @@ func (x *finder) quantities() {
 		if money {
 			first--
 			if first > 0 && z[first].gap == glued && z[first-1].isWord() && z[first-1].has(upperOnly|upperFirst) && x.entityOf[first-1] == 0 {
-				first-- // US$
+				first-- // the letters in US$
 			}
 		}
 		if is(last, scale) {
@@ -437,11 +437,11 @@ func (x *finder) quantities() {
 	}
 }
 
-// maxTitleTokens bounds titles.
+// maxTitleTokens limits the length of a title.
 const maxTitleTokens = 14
 
-// quotedTitles finds titles between quotation or emphasis marks: two words or
-// more, all but the small ones with a capital.
+// quotedTitles finds titles of works between quotation or emphasis marks: at least two words, all with a
+// capital except function words.
 func (x *finder) quotedTitles() {
 	z := x.tokens
 	for i := 0; i+2 < len(z); i++ {
@@ -468,8 +468,9 @@ func (x *finder) quotedTitles() {
 	}
 }
 
-// entitled reports whether the tokens after the mark at i, up to last, are a title and no slogan: three words or
-// more, or a word such as "film" or "called" before them, or the same name elsewhere; not all in capitals.
+// entitled reports whether the tokens after the mark at token i, up to last, are a title and no slogan: at
+// least three words, or two words after a word such as "film" or "called", or that the corpus also has
+// elsewhere; and not all in capitals.
 func (x *finder) entitled(i, last int) bool {
 	allCaps, words := true, 0
 	for k := i + 1; k < last; k++ {

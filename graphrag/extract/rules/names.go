@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// find fills in the entities of the open sentence, in the order of the text.
+// find finds the entities of the current sentence, in the order of the text.
 func (x *finder) find(k layout) {
 	x.entities, x.offices = x.entities[:0], x.offices[:0]
 	x.entityOf = append(x.entityOf[:0], make([]int32, len(x.tokens))...)
@@ -28,7 +28,7 @@ func (x *finder) find(k layout) {
 	case fragment:
 		x.confirmed()
 		if len(x.entities) > 0 {
-			x.dates() // of something; a date alone is one of an archive or a calendar
+			x.dates() // dates without any name are an archive list or a calendar
 		}
 	}
 	x.sortEntities()
@@ -43,8 +43,7 @@ func (x *finder) sortEntities() {
 	}
 }
 
-// placeholders finds the names of corpora whose names are hidden: PERSON#12, a word in
-// capitals, a # and a number.
+// placeholders finds replacements for hidden names: PERSON#12, a word in capitals, a # and a number.
 func (x *finder) placeholders() {
 	for i := 0; i+2 < len(x.tokens); i++ {
 		word, mark, number := &x.tokens[i], &x.tokens[i+1], &x.tokens[i+2]
@@ -54,10 +53,10 @@ func (x *finder) placeholders() {
 	}
 }
 
-// placeholderTypes are the types that placeholders are named for.
+// placeholderTypes maps the word of a placeholder to the type of its entity.
 var placeholderTypes = map[string]typ{"PERSON": person, "LOCATION": location, "ORGANIZATION": organization}
 
-// runs finds the names that show by their capitals.
+// runs finds names by their capitals.
 func (x *finder) runs() {
 	for i := 0; i < len(x.tokens); {
 		switch {
@@ -73,8 +72,8 @@ func (x *finder) runs() {
 	}
 }
 
-// foreignRuns finds names in another language than English, about whose words nothing is known: two
-// capitalized words or more inside a sentence, or one that always has its capital.
+// foreignRuns finds names in a language other than English, whose words are in no table: two capitalized words
+// or more inside a sentence, or one word that the corpus nearly always writes with a capital.
 func (x *finder) foreignRuns() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -89,7 +88,7 @@ func (x *finder) foreignRuns() {
 	}
 }
 
-// confirmed finds the names that prose has elsewhere, in text whose capitals mean nothing: the longest first.
+// confirmed finds names that the corpus's prose contains, in text with meaningless capitals, the longest first.
 func (x *finder) confirmed() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -112,8 +111,8 @@ func (x *finder) confirmed() {
 	}
 }
 
-// partOfLonger reports whether an uncommon word is next to the tokens from i up to
-// j: then they are likely a part of another name.
+// partOfLonger reports whether an uncommon capitalized word is next to the tokens from i up to j, so that these
+// are probably part of a longer name.
 func (x *finder) partOfLonger(i, j int) bool {
 	beside := func(k int) bool {
 		t := &x.tokens[k]
@@ -123,7 +122,7 @@ func (x *finder) partOfLonger(i, j int) bool {
 	return i > 0 && !x.lineBreak(i) && beside(i-1) || j < len(x.tokens) && !x.lineBreak(j) && beside(j)
 }
 
-// lookUp claims the names that known knows, the longest first, whatever their case.
+// lookUp makes entities of the names for which isKnown returns true, the longest first, in any case.
 func (x *finder) lookUp(isKnown func(folded string) bool) {
 	for i := 0; i < len(x.tokens); i++ {
 		for j := min(i+maxNameTokens, len(x.tokens)); j > i; j-- {
@@ -154,18 +153,18 @@ func (x *finder) nameStart(i int) bool {
 	switch {
 	case !t.has(innerUpper) || t.class != 0:
 		return true
-	case !t.has(upperFirst): // eBay, but not where two words lost their blank: agoAsia
+	case !t.has(upperFirst): // eBay is a name; agoAsia is two words that lost their blank
 		return x.written(i, oftenCapital) && strings.IndexFunc(w, unicode.IsUpper) < 3
 	}
 	return x.written(i, oftenCapital) || hasPrefix(w, "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz", "O'", "O’", "D'", "D’")
 }
 
-// nameAt reports whether a name may continue with token i.
+// nameAt reports whether a name can continue at token i.
 func (x *finder) nameAt(i int) bool {
 	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.lineBreak(i) && !x.tokens[i].functional()
 }
 
-// extend returns the end of the run of capitals that begins at i.
+// extend returns the token after the run of capitalized words that begins at token i.
 func (x *finder) extend(i int) int {
 	j := i + 1
 	for j < len(x.tokens) && x.entityOf[j] == 0 && !x.lineBreak(j) {
@@ -190,8 +189,8 @@ func (x *finder) extend(i int) int {
 	return j
 }
 
-// endsRun reports whether the capitalized word at token j is no part of the name
-// before it: a function word, a verb of a headline ("Trump Opens Talks"), a date.
+// endsRun reports whether the capitalized word at token j is not part of the name before it: a function word,
+// the verb of a headline ("Trump Opens Talks"), the month of a date.
 func (x *finder) endsRun(j int) bool {
 	t := &x.tokens[j]
 	verb := t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.written(j, common)
@@ -202,8 +201,8 @@ func (x *finder) legalForm(i int) bool {
 	return slices.Contains([]string{"inc", "ltd", "llc", "corp", "plc", "gmbh"}, strings.ToLower(strings.TrimSuffix(x.word(i), ".")))
 }
 
-// possessiveInside reports whether the possessive at token j stands inside a name:
-// "Women's World Cup", "Teachers' Union", "St. John's Church".
+// possessiveInside reports whether the possessive at token j is inside a name: "Women's World Cup", "Teachers'
+// Union", "St. John's Church".
 func (x *finder) possessiveInside(j int) bool {
 	if x.wordIs(j-1, "Women", "Men", "People", "Children", "Girls", "Boys", "Workers", "Writers", "King", "Queen", "Veterans", "Ladies", "World") {
 		return true
@@ -214,8 +213,8 @@ func (x *finder) possessiveInside(j int) bool {
 	return x.tokens[j].end-x.tokens[j].start < 2 && x.tokens[j+1].is(organizationHead)
 }
 
-// afterConnectors returns the end of "of the X", "de la X", "von X" at j; j if
-// the run from i does not continue there.
+// afterConnectors returns the token after "of the X", "de la X" or "von X" at token j, or j if the name that
+// begins at token i ends there.
 func (x *finder) afterConnectors(i, j int) int {
 	of := x.word(j) == "of"
 	if x.word(j) == "the" || of && !x.ofJoins(i, j) {
@@ -231,13 +230,13 @@ func (x *finder) afterConnectors(i, j int) int {
 	return n + 1
 }
 
-// ofJoins reports whether "X of Y" is one name: not after a person, a place or a body with a name of its own.
+// ofJoins reports whether "X of Y" is one name: not if X is a person, a place or an organization's own name.
 func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
 	switch {
 	case last.is(anyHead | role):
 		return true
-	case x.nameAt(j+1) && x.written(j+1, common) && !last.is(given|place|demonym): // Chiefs of Staff
+	case x.nameAt(j+1) && x.written(j+1, common) && !last.is(given|place|demonym): // as in "Chiefs of Staff"
 		return true
 	case last.is(place | demonym | given | month | kin), last.has(upperOnly), last.kind != wordToken, j-i > 1 && x.tokens[i].is(given):
 		return false
@@ -245,14 +244,14 @@ func (x *finder) ofJoins(i, j int) bool {
 	return x.written(j-1, common) || !x.written(j-1, everCapital) && j-i == 1
 }
 
-// joins reports whether "for", "on" or "and" at j continues the name of a body
-// from i: "Department of Health and Human Services".
+// joins reports whether "for", "on" or "and" at token j continues the name that begins at token i: "Department
+// of Health and Human Services".
 func (x *finder) joins(i, j int) bool {
 	const heads = organizationHead | workHead | eventHead
 	before, after := &x.tokens[j-1], &x.tokens[j+1]
 	both := x.written(j-1, common) && x.written(j+1, common)
 	switch {
-	case !x.hasHead(i, j, heads): // National Oceanic and Atmospheric Administration
+	case !x.hasHead(i, j, heads): // as in "National Oceanic and Atmospheric Administration"
 		return j-i > 1 && both && (x.word(j) == "for" || x.hasHead(j+1, min(j+4, len(x.tokens)), organizationHead))
 	case x.word(j) != "and":
 		return before.is(heads) && !after.is(given|place|month)
@@ -260,12 +259,12 @@ func (x *finder) joins(i, j int) bool {
 	return !after.is(place|demonym|given|organizationHead) && both
 }
 
-// office is a title found beside a person's name: "FIFA President Gianni Infantino".
-// Tokens as in entity; person is the first token of the person, body of the body or -1.
+// office is a title beside a person's name: "FIFA President Gianni Infantino". The title is the tokens first to
+// last-1; person and body are the first tokens of the person and of the organization, -1 if there is none.
 type office struct{ first, last, person, body int }
 
-// split takes a run of capitals apart: titles off persons, adjectives off
-// titles, words off beginnings where the capital means nothing.
+// split cuts a run of capitalized words into names: it separates titles from persons and adjectives from
+// titles, and drops first words whose capital means nothing.
 func (x *finder) split(i, j int) {
 	kind := unknown
 	for i < j {
@@ -289,7 +288,7 @@ func (x *finder) split(i, j int) {
 	x.emit(i, j, kind)
 }
 
-// drops reports whether the first word of a run is not part of a name, and whether it is a title of courtesy.
+// drops reports whether the first word of a run is not part of the name, and whether it is a "Mr." or similar.
 func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	t := &x.tokens[i]
 	switch {
@@ -306,8 +305,8 @@ func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	return x.atStart(i) && x.dropsOpening(i, j), false
 }
 
-// dropsOpening reports whether the word that opens a sentence and a run has its capital from the sentence
-// alone: it begins no place of the tables and no name that the corpus has inside sentences.
+// dropsOpening reports whether the first word of a sentence and of the run from i up to j has its capital only
+// from its position: it begins no place name of the tables and no name that the corpus has inside sentences.
 func (x *finder) dropsOpening(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
 		if x.placeName(i, k) || x.seen(i, k) > 1 {
@@ -327,12 +326,13 @@ func (x *finder) dropsOpening(i, j int) bool {
 	return t.is(noname) && !t.is(given|place|placeHead) && !single
 }
 
-// titleIn finds the title of a person in a run: roles and their modifiers. last is 0 if there is none.
+// titleIn returns the tokens of a person's title in the run from i up to j: roles and their modifiers. last is
+// 0 if there is none.
 func (x *finder) titleIn(i, j int) (first, last int) {
 	z := x.tokens
 	for k := i; k < j; k++ {
 		if k > i && k+1 < j && z[k].is(honorific) && z[k].has(dotted) && !z[k].is(organizationHead|placeHead) && !hasPrefix(x.word(k), "St", "Jr", "Sr", "Col") {
-			return k, k + 1 // Florida Gov. X
+			return k, k + 1 // as in "Florida Gov. X"
 		}
 		found := false
 		for last = k; last < j && z[last].is(role|modifier) && !z[last].is(given) && (!z[last].has(upperOnly) || z[last].is(role)); last++ {
@@ -350,8 +350,8 @@ func (x *finder) titleIn(i, j int) (first, last int) {
 	return 0, 0
 }
 
-// royalName reports whether the royal title at token k is part of a name: "Stephen
-// King", "King Charles III", "Prince of Wales".
+// royalName reports whether the royal title at token k is part of a name: "Stephen King", "King Charles III",
+// "Prince of Wales".
 func (x *finder) royalName(i, k, j int) bool {
 	last := k + 1
 	rest := j - last
@@ -361,13 +361,13 @@ func (x *finder) royalName(i, k, j int) bool {
 	return rest == 1 || rest == 2 && romanNumeral(x.word(j-1)) || rest > 1 && x.word(last) == "of"
 }
 
-// splitTitle makes names of the words before and after a title.
+// splitTitle makes names of the words before and after the title from token first up to last.
 func (x *finder) splitTitle(i, first, last, j int) {
 	body, holder := -1, last
 	if first > i && x.emit(i, first, unknown) {
 		body = i
 	}
-	if last < j && x.tokens[last].lower() { // of State X, of Russia X
+	if last < j && x.tokens[last].lower() { // as in "Secretary of State X" or "President of Russia X"
 		from := last
 		for from < j && x.tokens[from].lower() {
 			from++
@@ -376,7 +376,7 @@ func (x *finder) splitTitle(i, first, last, j int) {
 		}
 		switch {
 		case x.written(from, common):
-			last = holder // Secretary of State X
+			last = holder // "of State" belongs to the title
 		case x.emit(from, holder, unknown):
 			body = from
 		}
@@ -390,13 +390,13 @@ func (x *finder) splitTitle(i, first, last, j int) {
 	}
 }
 
-// emit claims the tokens from i up to j as a name if they can be one.
+// emit makes an entity of the tokens from i up to j if they can be a name.
 func (x *finder) emit(i, j int, kind typ) bool {
 	if i, j = x.trim(i, j); i >= j || x.torn(i, j) || j-i == 1 && !x.isName(i, kind) || j-i > 1 && !x.isLongName(i, j) {
 		return false
 	}
 	if i > 0 && x.tokens[i-1].kind == numberToken && x.entityOf[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
-		i-- // 2022 FIFA World Cup
+		i-- // the year in "2022 FIFA World Cup"
 	}
 	if kind == unknown {
 		kind = x.typeOf(i, j)
@@ -404,7 +404,7 @@ func (x *finder) emit(i, j int, kind typ) bool {
 	return x.claim(i, j, kind)
 }
 
-// trim leaves out the words at the ends of a name that are not part of it.
+// trim returns the tokens from i up to j without words at both ends that are not part of a name.
 func (x *finder) trim(i, j int) (int, int) {
 	z := x.tokens
 	for i < j && (z[i].lower() || z[i].functional() || z[i].kind == markToken) {
@@ -420,13 +420,13 @@ func (x *finder) trim(i, j int) (int, int) {
 		j--
 	}
 	for j-i > 1 && (romanNumeral(x.word(i)) || x.word(i) != "I" && z[i].end-z[i].start == 1) && !z[i+1].is(organizationHead) {
-		i++ // stalag VIII B Lamsdorf
+		i++ // drops the numeral and letter before "Lamsdorf" in "stalag VIII B Lamsdorf"
 	}
 	return i, j
 }
 
-// torn reports whether the tokens from i up to j are a piece of a word or name that
-// the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
+// torn reports whether the tokens from i up to j are a piece of a word or name that the page's markup tore
+// apart: "Grot- Rowecki", "Mo ścicki".
 func (x *finder) torn(i, j int) bool {
 	z := x.tokens
 	dash := func(k, word int) bool {
@@ -436,7 +436,7 @@ func (x *finder) torn(i, j int) bool {
 		j < len(z) && z[j].lower() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
 }
 
-// isName reports whether one capitalized word is a name.
+// isName reports whether the single capitalized word at token i is a name.
 func (x *finder) isName(i int, kind typ) bool {
 	t := &x.tokens[i]
 	word := x.word(i)
@@ -444,7 +444,7 @@ func (x *finder) isName(i int, kind typ) bool {
 	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.inFormula(i):
 		return false
 	case !x.learning && x.lexicon.large && x.seen(i, i+1) < 2 && !t.is(place|given|demonym):
-		return false // a word seen once among thousands of names is rather a slip
+		return false // in a large corpus a word seen once is probably a misspelling
 	case t.is(place):
 		return !t.is(pronoun) || t.has(upperOnly|dotted)
 	case t.is(month | weekday | noname | unit), kind != person && t.is(role|modifier|part|honorific|anyHead|kin):
@@ -452,12 +452,13 @@ func (x *finder) isName(i int, kind typ) bool {
 	case t.is(demonym) || t.has(hyphened) && x.hasDemonym(word):
 		return x.isPeople(i)
 	case hasSuffix(word, "ian", "ean", "ic", "ist", "ish", "ese", "esque") && i+1 < len(x.tokens) && plainWord(&x.tokens[i+1]):
-		return false // Germanic nations
+		return false // as "Germanic" in "Germanic nations"
 	}
 	return x.capitalCounts(i, kind)
 }
 
-// capitalCounts reports whether the capital of a word means that it is a name, by how the corpus writes the word.
+// capitalCounts reports whether the capital of the word at token i shows that it is a name, judging by how the
+// corpus writes the word.
 func (x *finder) capitalCounts(i int, kind typ) bool {
 	t := &x.tokens[i]
 	switch {
@@ -469,8 +470,8 @@ func (x *finder) capitalCounts(i int, kind typ) bool {
 	return kind == person || !x.written(i, everSmall) || x.written(i, mostlyCapital)
 }
 
-// inFormula reports whether the word at i is a symbol of a formula or a piece of a
-// code: beside = or +, with a digit within, or with digits glued to it.
+// inFormula reports whether the word at token i is a symbol of a formula or a piece of a code: next to = or +,
+// or with a digit inside it or glued to it.
 func (x *finder) inFormula(i int) bool {
 	z := x.tokens
 	for _, k := range []int{i - 1, i + 1} {
@@ -483,8 +484,8 @@ func (x *finder) inFormula(i int) bool {
 		len(w) <= 4 && !z[i].has(upperOnly) && strings.ContainsAny(w, "0123456789")
 }
 
-// hasDemonym reports whether a part of a word with a hyphen is a demonym or a month:
-// "British-Polish", "May-June", or the word is a party and a state: "D-Hawaii".
+// hasDemonym reports whether a word with a hyphen contains a demonym or a month ("British-Polish", "May-June"),
+// or is a US party and state ("D-Hawaii").
 func (x *finder) hasDemonym(word string) bool {
 	if hasPrefix(word, "D-", "R-") {
 		return true
@@ -498,7 +499,7 @@ func (x *finder) hasDemonym(word string) bool {
 	return false
 }
 
-// isPeople reports whether the demonym at i means people and is no adjective as in "the German army".
+// isPeople reports whether the demonym at token i is a noun for people, unlike in "the German army".
 func (x *finder) isPeople(i int) bool {
 	if hasSuffix(x.word(i), "ns", "is") || i+1 >= len(x.tokens) {
 		return strings.HasSuffix(x.word(i), "s")
@@ -507,7 +508,7 @@ func (x *finder) isPeople(i int) bool {
 	return next.kind == markToken && !next.isMark(markDash) || next.lower() && next.is(function|verbPast)
 }
 
-// isLongName reports whether two capitalized words or more are a name.
+// isLongName reports whether the two or more words from token i up to j are a name.
 func (x *finder) isLongName(i, j int) bool {
 	if x.placeName(i, j) {
 		return true

@@ -20,15 +20,14 @@ import (
 
 // Options of an [Extractor]. The zero value reads English.
 type Options struct {
-	// Workers is the number of chunks that are read at a time; 0 means one for each
-	// processor. The result does not depend on it.
+	// Workers is the number of chunks read at a time; 0 means one per processor. It does not change the result.
 	Workers int
 }
 
 // Extractor finds entities and triples by rules. It is an extract.Extractor.
 type Extractor struct {
 	workers int
-	base    *lexicon // for questions: of the tables alone
+	base    *lexicon // lexicon of the tables alone, for questions
 }
 
 // New returns an extractor. It fails if Workers is negative.
@@ -41,10 +40,10 @@ func New(o Options) (*Extractor, error) {
 	return &Extractor{workers: o.Workers, base: tableLexicon()}, nil
 }
 
-// Extract implements extract.Extractor. It learns how the corpus writes its words from the chunks of the
-// call, so a corpus should be given in one call. Under a [memo.Keeper], of the chunks of the call before
-// only those are read again in which a word or name is written otherwise now. The spans of mentions are
-// exact: the bytes there are the name, but for white space, which a name has as single blanks.
+// Extract implements extract.Extractor. It learns how the corpus writes its words from the chunks of the call,
+// so a corpus should be given in one call. Under a [memo.Keeper], a chunk of the previous call is read again
+// only if the corpus now writes one of its words or names differently. The span of a mention contains exactly
+// its name, except that runs of white space are single blanks in the name.
 func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	type kept struct {
 		sync.Mutex
@@ -54,14 +53,14 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	k.Lock()
 	defer k.Unlock()
 	c := k.corpus
-	if k.corpus = nil; c == nil || len(c.lexicon.class) > 2*len(c.lexicon.words)+1<<16 { // most words are gone
+	if k.corpus = nil; c == nil || len(c.lexicon.class) > 2*len(c.lexicon.words)+1<<16 { // over half of the words were deleted
 		c = &corpus{lexicon: newLexicon()}
 	}
 	all, err := c.change(ctx, chunks, o.workers)
 	if err != nil {
 		return nil, fmt.Errorf("rules: read chunks: %w", err)
 	}
-	k.corpus = c // as it is whole
+	k.corpus = c // kept only if the change succeeded
 	out := make([]kg.Extraction, len(all))
 	for i, r := range all {
 		out[i] = r.found
@@ -69,18 +68,18 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	return out, nil
 }
 
-// reader reads the chunks of one worker. Its buffers are reused.
+// reader finds entities and facts in chunks, for one worker. Its buffers are reused.
 type reader struct {
 	finder
 	facts  []openFact
-	hedged bool // the sentence is reported speech
+	hedged bool // the sentence is reported speech: its facts weigh less
 	phrase []byte
-	found  kg.Extraction // in the chunk
-	line   text.Span     // the one that was looked at last
-	shared bool          // whether several documents contain it
+	found  kg.Extraction // mentions and facts of the current chunk
+	line   text.Span     // line that sharedLine looked up last
+	shared bool          // result of sharedLine for that line
 }
 
-// extract reads the segments of one chunk.
+// extract finds the mentions and facts in the segments of one chunk.
 func (x *reader) extract(r *reading) {
 	out := &x.found
 	out.Mentions, out.Facts = out.Mentions[:0], out.Facts[:0]
@@ -102,7 +101,7 @@ func (x *reader) extract(r *reading) {
 	r.found = kg.Extraction{Chunk: r.id, Doc: r.doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
 }
 
-// sharedLine reports whether several documents contain the line of a text in which the byte at stands.
+// sharedLine reports whether the line of s that contains the byte at offset at is in several documents.
 func (x *reader) sharedLine(s string, at int) bool {
 	if at < x.line.Start || at >= x.line.End {
 		x.line = text.Span{Start: strings.LastIndexByte(s[:at], '\n') + 1, End: len(s)}
@@ -116,14 +115,14 @@ func (x *reader) sharedLine(s string, at int) bool {
 	return x.shared
 }
 
-// copied is a list without spare capacity, nil if it is empty.
+// copied returns a copy of a list without spare capacity, nil if it is empty.
 func copied[T any](list []T) []T { return append([]T(nil), list...) }
 
 func (x *finder) mention(e *entity) kg.Mention {
 	return kg.Mention{Name: x.name(e), Type: typeNames[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
 }
 
-// addFacts appends the facts of the open sentence.
+// addFacts appends the facts found in the current sentence.
 func (x *reader) addFacts(out *kg.Extraction) {
 	span := kg.Span{Start: x.span.Start, End: x.span.End}
 	for _, f := range x.facts {
@@ -136,11 +135,11 @@ func (x *reader) addFacts(out *kg.Extraction) {
 }
 
 // Entities returns the entities of a question, in the order of the question: quoted strings, capitalized names,
-// dates, and, whatever their case, the names that known knows. known is asked for runs of up to eight words as
-// [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the question. The question is
-// only split, not understood: the type of thing it asks for is not among its entities.
+// dates, and, in any case, names for which isKnown returns true. isKnown is called for runs of up to eight
+// words as [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the question. The
+// question is only split, not understood: the type of thing it asks for is not among its entities.
 //
-// It is safe for concurrent use if known is.
+// It is safe for concurrent use if isKnown is.
 func (o *Extractor) Entities(question string, isKnown func(folded string) bool) []kg.Mention {
 	x := &finder{sentence: newSentence(o.base)}
 	x.cut(question, text.Span{End: len(question)})
@@ -150,7 +149,7 @@ func (o *Extractor) Entities(question string, isKnown func(folded string) bool) 
 		x.entities = nil
 		clear(x.entityOf)
 		x.lookUp(isKnown)
-		// A name that is known beats one that overlaps with it, unless that is longer.
+		// Where two names overlap, a known name wins unless the other one is longer.
 		for _, e := range names {
 			same := func(o entity) bool { return o.first == e.first && o.last == e.last }
 			if x.free(e) {
@@ -168,8 +167,8 @@ func (o *Extractor) Entities(question string, isKnown func(folded string) bool) 
 	return out
 }
 
-// QuestionNames returns the named entities of a question: those that the rules find and those that knows
-// reports (see [Extractor.Entities]), the longest where they overlap, so that a known word does not split
+// QuestionNames returns the named entities of a question: names found by the rules and names for which knows
+// returns true (see [Extractor.Entities]), the longest where they overlap, so that a known word does not split
 // an unknown name. A known name in lower case counts only if it has several words.
 func (o *Extractor) QuestionNames(question string, knows func(folded string) bool) []string {
 	all := o.Entities(question, nil)
@@ -197,8 +196,8 @@ func (o *Extractor) QuestionNames(question string, knows func(folded string) boo
 	return names
 }
 
-// Themes returns the topics of a question beside its names: its runs of content words,
-// in order and each once. They replace the keywords that a model would return.
+// Themes returns the topics of a question without its names: its runs of content words, in order and each once.
+// They replace the keywords that a model would return.
 func Themes(question string, names []string) []string {
 	rest := question
 	for _, n := range names {

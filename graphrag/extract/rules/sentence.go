@@ -19,10 +19,10 @@ import (
 type sentence struct {
 	tokenizer
 	lexicon *lexicon
-	text    string    // of the chunk
-	span    text.Span // of the sentence
-	mixed   bool      // contains captions or headings
-	asked   []uint32  // what the lexicon was asked for, see ask
+	text    string    // text of the whole chunk
+	span    text.Span // bytes of the sentence in text
+	mixed   bool      // the sentence contains captions or headings
+	asked   []uint32  // lexicon entries looked up since the last call of answers
 }
 
 func newSentence(l *lexicon) sentence {
@@ -59,7 +59,7 @@ func (x *sentence) wordIs(i int, words ...string) bool {
 	return i >= 0 && i < len(x.tokens) && slices.Contains(words, x.word(i))
 }
 
-// key is the hash of the words of a name in lower case, under which the lexicon counts it.
+// key returns the hash of the name from token first up to last, in lower case: its key in the lexicon.
 func (x *sentence) key(first, last int) uint64 {
 	h := uint64(fnvOffset)
 	for i := first; i < last; i++ {
@@ -72,8 +72,8 @@ func (x *sentence) key(first, last int) uint64 {
 	return h
 }
 
-// atStart reports whether token i stands where a capital means nothing: at the
-// beginning of a sentence, a quotation, an item.
+// atStart reports whether the word at token i has its capital perhaps only from its position: at the start of a
+// sentence, a quotation or a list item.
 func (x *sentence) atStart(i int) bool {
 	for i--; i >= 0; i-- {
 		t := &x.tokens[i]
@@ -104,16 +104,16 @@ func (x *sentence) lineBreak(i int) bool {
 		strings.Count(x.text[end:x.tokens[i].start], "\n") > 1
 }
 
-// tail is the sentence without the quotes, brackets and blanks that end it.
+// tail returns the sentence without the quotes, brackets and blanks at its end.
 func (x *sentence) tail() string { return strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»") }
 
-// terminated reports whether the sentence ends as sentences do.
+// terminated reports whether the sentence ends with a mark such as a full stop or a question mark.
 func (x *sentence) terminated() bool {
 	r, _ := utf8.DecodeLastRuneInString(x.tail())
 	return strings.ContainsRune(".!?:;…。", r)
 }
 
-// hasHead reports whether one of the tokens from i up to j is in a class.
+// hasHead reports whether one of the tokens from i up to j has the class c.
 func (x *sentence) hasHead(i, j int, c class) bool {
 	for ; i < j; i++ {
 		if x.tokens[i].is(c) {
@@ -123,19 +123,19 @@ func (x *sentence) hasHead(i, j int, c class) bool {
 	return false
 }
 
-// layout is the kind of a piece of a page.
+// layout is the kind of a sentence on a page.
 type layout uint8
 
 const (
 	boilerplate  layout = iota // menus, banners, share buttons
-	fragment                   // headlines, items of lists, cells, references: capitals mean little
-	foreignProse               // sentences of another language
+	fragment                   // headlines, list items, table cells, references: capitals mean little
+	foreignProse               // sentences in a language other than English
 	prose                      // English sentences
-	query                      // a question of a user
+	query                      // the question of a user
 )
 
-// layout returns what the open sentence is. It depends on the tables alone, so that
-// it is the same before and after the corpus was learned.
+// layout returns the kind of the current sentence. It uses the tables alone, not what was learned from the
+// corpus, so it is the same in all passes.
 func (x *sentence) layout() layout {
 	if len(x.tokens) == 0 {
 		return boilerplate
@@ -163,8 +163,8 @@ func (x *sentence) layout() layout {
 type census struct {
 	words, small, functions, verbs, initials int
 	numbers, foreign                         int
-	german                                   int  // words of German, whose nouns all have capitals
-	banner                                   bool // a word that begins a phrase of buttons and banners
+	german                                   int  // German words: German capitalizes all nouns
+	banner                                   bool // whether a word begins a phrase of a button or banner
 }
 
 func (x *sentence) countTokens() (n census) {
@@ -190,7 +190,7 @@ func (x *sentence) countTokens() (n census) {
 	return n
 }
 
-// isBoilerplate looks the sentence up in the phrases of buttons and banners.
+// isBoilerplate reports whether the sentence begins with or contains a known phrase of buttons and banners.
 func (x *sentence) isBoilerplate() bool {
 	first := x.tokens[0].start
 	x.lower = appendLower(x.lower[:0], x.text[first:min(x.span.End, int(first)+300)])
@@ -204,7 +204,7 @@ type segment struct {
 	layout layout
 }
 
-// segments returns the sentences of a text that are no boilerplate, and opens each for do.
+// segments returns the sentences of a text except boilerplate, and calls do while each is the current one.
 func (x *sentence) segments(s string, do func(layout)) []segment {
 	spans := text.Sentences(s)
 	out := make([]segment, 0, len(spans))
@@ -242,7 +242,7 @@ func appendLower(dst []byte, s string) []byte {
 //go:embed tables/*.txt
 var tableFiles embed.FS
 
-// class is the classes of a word in the tables: a set of bits.
+// class is a set of bits: the classes that the tables give to a word.
 type class uint64
 
 const (
@@ -287,38 +287,38 @@ const (
 	verbIng
 	report
 	germanWord
-	boilerplateWord // begins a phrase of page.txt
+	boilerplateWord // the first word of a phrase in page.txt
 )
 
-// function are the words that hold a sentence together: never a name, and the sign that a text is English prose.
+// function is the set of function words: they are never names, and show that a text is English prose.
 const function = determiner | preposition | conjunction | pronoun | relative | interrogative |
 	formOfBe | formOfHave | formOfDo | modal | negation
 
-// noun are the classes of words that are nouns where a verb could be, too.
+// noun is the set of nouns that a verb pattern could take for verbs.
 const noun = role | kin | unit | scale
 
-// anyHead are the nouns that tell what kind of thing a name names.
+// anyHead is the set of nouns that say of which kind a named thing is: "University", "River", "War".
 const anyHead = organizationHead | placeHead | eventHead | workHead
 
 const finite = verbS | verbPast
 
 const anyVerb = verbBase | verbS | verbPast | verbParticiple | verbIng
 
-// classNames are the classes as the table files call them, in the order of their bits.
+// classNames are the names of the classes in the table files, in the order of their bits.
 var classNames = strings.Fields("determiner preposition conjunction pronoun relative question be have do modal negation adverb connector joining month weekday " +
 	"scale unit honorific role kin royal thing modifier organization place event work part noname chrome - demonym given verb verb-s past participle verb-ing report german")
 
-// tables are the closed lists of the package.
+// tables are the word lists of the package, read from its table files.
 type tables struct {
-	words    []string // words of classes, sorted
+	words    []string // all words that have a class, sorted
 	classes  map[string]class
-	places   []string // names of places, as they are written
-	regions  int      // how many of them, from the first, contain others
-	starts   [][]byte // openings of lines that are no text
-	anywhere [][]byte // phrases of lines that are no text
+	places   []string // place names, in their original spelling
+	regions  int      // number of places, from the first, that contain other places
+	starts   [][]byte // beginnings of lines that are boilerplate
+	anywhere [][]byte // phrases that make a line boilerplate anywhere in it
 }
 
-// loadTables reads the embedded lists, once.
+// loadTables parses the embedded table files, once.
 var loadTables = sync.OnceValue(func() *tables {
 	t := &tables{classes: map[string]class{}}
 	for _, name := range []string{"closed.txt", "names.txt", "verbs.txt"} {
@@ -336,7 +336,7 @@ var loadTables = sync.OnceValue(func() *tables {
 		}
 		t.add(demonym, value)
 	}
-	for key, value := range entries("more_places.txt") { // regions come first
+	for key, value := range entries("more_places.txt") { // this file lists regions before other places
 		for _, word := range strings.Fields(value) {
 			t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
 		}
@@ -377,11 +377,11 @@ func (t *tables) add(c class, words string) {
 	}
 }
 
-// tableLines returns the lines of an embedded table that are not empty or a comment.
+// tableLines returns the lines of an embedded table file without empty lines and comments.
 func tableLines(name string) []string {
 	data, err := tableFiles.ReadFile("tables/" + name)
 	if err != nil {
-		panic("rules: " + err.Error()) // the file is embedded in the binary
+		panic("rules: " + err.Error()) // cannot happen: the file is embedded
 	}
 	var out []string
 	for line := range strings.Lines(string(data)) {
@@ -392,7 +392,7 @@ func tableLines(name string) []string {
 	return out
 }
 
-// entries yields the "key: value" lines of an embedded table.
+// entries yields the "key: value" lines of an embedded table file.
 func entries(name string) func(yield func(key, value string) bool) {
 	return func(yield func(key, value string) bool) {
 		for _, line := range tableLines(name) {

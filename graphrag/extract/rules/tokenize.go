@@ -15,28 +15,28 @@ type tokenKind uint8
 
 const (
 	wordToken     tokenKind = iota
-	numberToken             // 1,234.5  24th  1939–45
-	unspacedToken           // one character of a script without blanks
+	numberToken             // a number such as 1,234.5 or 24th or 1939–45
+	unspacedToken           // one character of a script that writes no blanks between words
 	markToken               // punctuation and symbols
 	noiseToken              // URLs, targets of links, e-mail addresses, handles, paths
 )
 
-// shape is how a word or number is written: a set of bits.
+// shape is a set of bits that say how a word or number is written.
 type shape uint16
 
 const (
-	upperFirst shape = 1 << iota // begins with a capital
-	upperOnly                    // two letters or more, all capitals
-	innerUpper                   // a capital after a small letter: eBay
-	lowerTail                    // small letter after the last hyphen: Berlin-based
+	upperFirst shape = 1 << iota // the first letter is a capital
+	upperOnly                    // at least two letters, all of them capitals
+	innerUpper                   // a capital after a small letter, as in eBay
+	lowerTail                    // a small letter after the last hyphen, as in Berlin-based
 	hyphened
-	dotted   // ends with a full stop that belongs to it: J.  U.S.  Inc.
-	initials // one letter, or letters each with its full stop
-	suffixed // letters after the digits: 24th
-	foreign  // letters outside the Latin script
+	dotted   // ends with a full stop that is part of it: J.  U.S.  Inc.
+	initials // one letter, or letters with a full stop after each
+	suffixed // letters after the digits, as in 24th
+	foreign  // contains letters outside the Latin script
 )
 
-// gap is the white space between a token and the one before it.
+// gap is the kind of white space between a token and the one before it.
 type gap uint8
 
 const (
@@ -45,23 +45,23 @@ const (
 	newline
 )
 
-// Classes of marks: typographic variants have one code.
+// Codes of the marks of a token; typographic variants of a mark have the same code.
 const (
 	markQuote      = '"'
 	markApostrophe = '\''
 	markPossessive = 's'
 	markDash       = '-'
-	markBullet     = '*' // list items, and emphasis
+	markBullet     = '*' // begins list items and marks emphasis
 	markOther      = '?' + 128
 )
 
 type token struct {
 	start, end int32
-	word       int32 // number in the lexicon, 0 if unknown
+	word       int32 // the word's number in the lexicon, 0 if it has none
 	class      class
 	shape      shape
 	kind       tokenKind
-	mark       byte // of a markToken
+	mark       byte // code of a markToken, else 0
 	gap        gap
 }
 
@@ -76,28 +76,28 @@ func (t *token) isWord() bool { return t.kind == wordToken }
 // lower reports whether the token is a word in small letters.
 func (t *token) lower() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
 
-// functional reports whether a capitalized word is a function word like "The" or
-// "When". All in capitals it is rather an acronym: WHO, IT, US.
+// functional reports whether a capitalized word is a function word like "The" or "When". A word all in capitals
+// is not, because it is probably an acronym: WHO, IT, US.
 func (t *token) functional() bool {
 	return t.is(function) && !t.has(upperOnly) && !t.is(given)
 }
 
-// plainWord reports whether a token is a word in small letters that is neither a verb
-// nor a function word nor an adverb, as far as the tables know.
+// plainWord reports whether a token is a word in small letters that is no verb, function word or adverb of the
+// tables.
 func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
 
-// looksPast reports whether a word in small letters ends like the past of a regular verb.
+// looksPast reports whether a word in small letters ends like the past tense of a regular verb.
 func looksPast(s string, t *token) bool {
 	return t.class == 0 && t.end-t.start > 4 && t.lower() && strings.HasSuffix(s[t.start:t.end], "ed")
 }
 
-// maxWordBytes bounds the words that are looked up. Longer ones are in no table and no name.
+// maxWordBytes is the longest word that is looked up, in bytes. No table or name has a longer one.
 const maxWordBytes = 48
 
 // tokenizer cuts text into tokens. Its buffers are reused from text to text.
 type tokenizer struct {
 	words  map[string]int32
-	class  []class // by number of word
+	class  []class // classes of each word, by its number
 	tokens []token
 	lower  []byte
 }
@@ -106,7 +106,7 @@ type tokenizer struct {
 func (z *tokenizer) run(s string, from, to int) {
 	z.tokens = z.tokens[:0]
 	s = s[:to]
-	g, raw := newline, from // raw is the end of the last run without blanks
+	g, raw := newline, from // raw is the end of the last run of characters without blanks
 	for i := from; i < to; {
 		c := s[i]
 		if c <= ' ' || c == 0x7f {
@@ -128,15 +128,15 @@ func (z *tokenizer) run(s string, from, to int) {
 		if t.kind == noiseToken {
 			i = int(t.end)
 		} else if i = z.next(s, i, &t); t.end == 0 {
-			continue // an invalid byte or white space
+			continue // skip an invalid byte or white space
 		}
 		z.tokens = append(z.tokens, t)
 		g = glued
 	}
 }
 
-// rawWord returns the end of the run without blanks at i, and the end of the
-// noise that it begins with, i if there is none.
+// rawWord returns the end of the run of characters without blanks at offset i, and the end of the noise (a URL,
+// path or handle) that begins the run, i if there is none.
 func rawWord(s string, i int) (raw, noise int) {
 	at, slash := -1, false
 	for raw = i; raw < len(s) && s[raw] > ' '; raw++ {
@@ -147,7 +147,7 @@ func rawWord(s string, i int) (raw, noise int) {
 			slash = slash || strings.HasPrefix(s[raw:], "://")
 		case ']':
 			if strings.HasPrefix(s[raw:], "](") && raw > i {
-				return raw, i // a link: its text first
+				return raw, i // the text of a Markdown link is read as words
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 		z.lower = append(z.lower[:0], s[i:i+size]...)
 		z.lookup(t)
 		return i + size
-	case unicode.IsLetter(r) && r != 'ʼ': // Unicode calls this apostrophe a letter
+	case unicode.IsLetter(r) && r != 'ʼ': // except U+02BC, an apostrophe that Unicode calls a letter
 		return z.wordAt(s, i, t)
 	case unicode.IsNumber(r):
 		return z.numberAt(s, i, t)
@@ -189,8 +189,8 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 	return z.markAt(s, i, r, size, t)
 }
 
-// wordAt reads a word: letters with marks and digits, and between letters the
-// apostrophe and the hyphen. A lone capital and an abbreviation keep their full stop.
+// wordAt reads a word at offset i and returns its end: letters, combining marks and digits, with apostrophes
+// and hyphens between letters. A lone capital and an abbreviation include their full stop.
 func (z *tokenizer) wordAt(s string, i int, t *token) int {
 	start := i
 	letters, capitals, smalls := 0, 0, 0
@@ -221,7 +221,7 @@ scan:
 			}
 			t.shape &^= lowerTail
 			letters, capitals, afterHyphen = letters+1, capitals+1, false
-		case '0' <= r && r <= '9' && (smalls <= 2 || t.has(hyphened)): // otherwise a footnote glued to the word
+		case '0' <= r && r <= '9' && (smalls <= 2 || t.has(hyphened)): // after more small letters, a digit is a footnote glued to the word
 			t.shape &^= lowerTail
 			afterHyphen = false
 		case (r == '-' || r == '‐' || r == '‑' || r == '–') && (letterAt(s, i+size) || r == '-' && digitAt(s, i+1)):
@@ -244,7 +244,7 @@ scan:
 	}
 	t.shape |= caseOf(letters, capitals, smalls)
 	z.lookup(t)
-	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|organizationHead) { // Dr.  Inc.
+	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|organizationHead) { // as in "Dr." or "Inc."
 		t.shape |= dotted
 		i++
 	}
@@ -252,7 +252,7 @@ scan:
 	return i
 }
 
-// caseOf returns the shape of a word from its numbers of letters, capitals and small letters.
+// caseOf returns the shape of a word that has these numbers of letters, capitals and small letters.
 func caseOf(letters, capitals, smalls int) shape {
 	switch {
 	case letters == 1 && capitals == 1:
@@ -263,7 +263,7 @@ func caseOf(letters, capitals, smalls int) shape {
 	return 0
 }
 
-// initialsAt reads on from the full stop after a lone capital: J.R.R.
+// initialsAt reads more initials after the full stop of a lone capital, as in J.R.R., and returns their end.
 func (z *tokenizer) initialsAt(s string, i int, t *token) int {
 	t.shape |= initials | dotted
 	i++
@@ -285,7 +285,7 @@ func (z *tokenizer) put(r rune) {
 	}
 }
 
-// lookup finds the word in z.lower.
+// lookup sets the number and the classes of the word in z.lower.
 func (z *tokenizer) lookup(t *token) {
 	if len(z.lower) > maxWordBytes {
 		t.kind = noiseToken
@@ -294,7 +294,7 @@ func (z *tokenizer) lookup(t *token) {
 	}
 }
 
-// numberAt reads digits, the marks between them, and letters glued to them.
+// numberAt reads a number at offset i: digits, marks between digits, and letters glued to the number.
 func (z *tokenizer) numberAt(s string, i int, t *token) int {
 	t.kind = numberToken
 scan:
@@ -302,11 +302,11 @@ scan:
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case unicode.IsNumber(r):
-			if t.has(suffixed) { // a code such as 3D5
+			if t.has(suffixed) { // a code such as 3D5 is noise
 				t.kind = noiseToken
 			}
 		case strings.ContainsRune(".,:/-–−‑", r) && digitAt(s, i+size):
-		case 'A' <= r && r <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year
+		case 'A' <= r && r <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year begins a new token
 			break scan
 		case unicode.IsLetter(r) && !text.Unspaced(r):
 			t.shape |= suffixed
@@ -319,7 +319,7 @@ scan:
 	return i
 }
 
-// marks maps typographic marks to the classes of marks.
+// marks maps the runes of marks to their codes.
 var marks = func() map[rune]byte {
 	m := map[rune]byte{}
 	for mark, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
@@ -331,8 +331,8 @@ var marks = func() map[rune]byte {
 	return m
 }()
 
-// markAt reads a mark. The possessive 's and the apostrophe after a final s are
-// one mark; a run of the same mark is one token.
+// markAt reads a mark at offset i. The possessive 's and the apostrophe after a final s are each one mark; a
+// run of the same mark is one token.
 func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
 	t.kind, t.mark = markToken, markOther
 	if mark, ok := marks[r]; ok {
@@ -365,7 +365,7 @@ func letterAt(s string, i int) bool {
 
 func digitAt(s string, i int) bool { return i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
-// isPossessive reports whether an s that ends a word is at i.
+// isPossessive reports whether the s at offset i is a possessive: a word does not continue after it.
 func isPossessive(s string, i int) bool {
 	return s[i]|0x20 == 's' && !letterAt(s, i+1) && !digitAt(s, i+1)
 }

@@ -21,15 +21,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Options of a job and of its workers, which have the same. The zero value is good.
+// Options of a job and of its workers, which must be the same. All fields have defaults.
 type Options struct {
 	// Queue is the name of the task queue; "" means "wildgraph".
 	Queue string
-	// Shares is the number of shares of a job, by which it is spread over workers; 0 means 8.
+	// Shares is the number of shares into which a job is divided; 0 means 8.
 	Shares int
-	// Slots is the number of shares that a worker does at a time; 0 means 1.
+	// Slots is the number of shares that a worker processes concurrently; 0 means 1.
 	Slots int
-	// Heartbeat is the time of silence after which a worker counts as dead; 0 means 30 s.
+	// Heartbeat is the time without a heartbeat after which a worker counts as dead; 0 means 30 s.
 	Heartbeat time.Duration
 }
 
@@ -52,10 +52,10 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// Worker does shares of any job of its queue.
+// Worker processes shares of all jobs in its queue.
 type Worker struct{ worker.Worker }
 
-// NewWorker returns a worker for which d does the shares.
+// NewWorker returns a worker that calls d for each share.
 func NewWorker(c client.Client, d index.Doer, o Options) (*Worker, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -67,23 +67,23 @@ func NewWorker(c client.Client, d index.Doer, o Options) (*Worker, error) {
 	return &Worker{w}, nil
 }
 
-// Run works until the context ends. Shares that are under way then are done by other workers.
+// Run processes shares until ctx is cancelled. Other workers then process the shares that are not finished.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.Start(); err != nil {
-		return fmt.Errorf("temporal: %w", err)
+		return fmt.Errorf("temporal: starting the worker: %w", err)
 	}
 	<-ctx.Done()
 	w.Stop()
 	return nil
 }
 
-// shares are activities.
+// shares implements the activity that processes a share.
 type shares struct {
 	index.Doer
 	heartbeat time.Duration
 }
 
-// do does a share, and tells the server that the worker is alive.
+// do processes a share, and sends heartbeats to the server meanwhile.
 func (s shares) do(ctx context.Context, share index.Share) (index.Done, error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -92,7 +92,7 @@ func (s shares) do(ctx context.Context, share index.Share) (index.Done, error) {
 	return done, failure(ctx, err)
 }
 
-// watch calls a function at intervals.
+// watch calls look at intervals until ctx is cancelled.
 func watch(ctx context.Context, every time.Duration, look func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -106,19 +106,19 @@ func watch(ctx context.Context, every time.Duration, look func()) {
 	}
 }
 
-// The types of failures, as the server shows them.
+// Types of failures, as the Temporal server shows them.
 const (
 	Throttled = "throttled"
 	Passing   = "passing"
 	Final     = "final"
 )
 
-// failure returns an error as the server takes it: whether the share is tried again, and when.
+// failure converts an error for the server: whether the share is tried again, and when.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	again, after := errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrConflict) || ctx.Err() != nil, time.Duration(0) // of a worker that stops
+	again, after := errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrConflict) || ctx.Err() != nil, time.Duration(0) // ctx.Err: the worker is stopping
 	var failed *llm.Error
 	var throttled *store.ThrottledError
 	switch {
@@ -136,27 +136,27 @@ func failure(ctx context.Context, err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), Final, nil)
 }
 
-// ID returns the workflow of a job: one, however often it is started.
+// ID returns the workflow ID of a job, which is the same each time the job is started.
 func ID(job string, o Options) string { return cmp.Or(o.Queue, defaultQueue) + "-" + job }
 
-// Progress returns how far a job is. It needs a worker that is alive.
+// Progress returns the progress of a job. At least one worker must be alive.
 func Progress(ctx context.Context, c client.Client, job string, o Options) (p index.Progress, err error) {
 	value, err := c.QueryWorkflow(ctx, ID(job, o), "", queryName)
 	if err == nil {
 		err = value.Get(&p)
 	}
 	if err != nil {
-		return p, fmt.Errorf("temporal: progress: %w", err)
+		return p, fmt.Errorf("temporal: querying the progress of the job: %w", err)
 	}
 	return p, nil
 }
 
-// watching is how often [Run] asks for the progress.
+// watching is the interval at which [Run] queries the progress.
 const watching = 2 * time.Second
 
-// Run starts the job of a name, or finds the running one, and waits for its end, after which
-// [index.Index.Build] asks for nothing. progress may be nil; it is called every other second. The job
-// continues when ctx ends.
+// Run starts the job with a name, or finds the running one, and waits for its end. After that
+// [index.Index.Build] makes no call of a model. progress may be nil; it is called every other second. The job
+// continues if ctx is cancelled.
 func Run(ctx context.Context, c client.Client, job string, o Options, progress func(index.Progress)) (last index.Progress, err error) {
 	if o, err = o.resolve(); err != nil {
 		return last, err
@@ -165,7 +165,7 @@ func Run(ctx context.Context, c client.Client, job string, o Options, progress f
 		ID: ID(job, o), TaskQueue: o.Queue, WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, workflowName, o)
 	if err != nil {
-		return last, fmt.Errorf("temporal: start: %w", err)
+		return last, fmt.Errorf("temporal: starting the job: %w", err)
 	}
 	watched, end := context.WithCancel(ctx)
 	defer end()
@@ -177,19 +177,18 @@ func Run(ctx context.Context, c client.Client, job string, o Options, progress f
 		})
 	}
 	if err := run.Get(ctx, &last); err != nil {
-		return last, fmt.Errorf("temporal: %w", err)
+		return last, fmt.Errorf("temporal: waiting for the job: %w", err)
 	}
 	return last, nil
 }
 
-// The retries of shares have no end: a job that waited for days for its services is worth more than one
-// that failed.
+// Shares are retried without limit: a job that waited days for its services is worth more than one that failed.
 var retries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute}
 
-// longest is the most that a share takes; a dead worker is noticed by its heartbeat.
+// longest is the time limit of a share; a dead worker is noticed earlier, by its missing heartbeat.
 const longest = 7 * 24 * time.Hour
 
-// build is the workflow: rounds of shares, until nothing is missing.
+// build is the workflow: it runs rounds of shares until no reply is missing.
 func build(ctx workflow.Context, o Options) (index.Progress, error) {
 	p := index.Progress{Shares: o.Shares}
 	if err := workflow.SetQueryHandler(ctx, queryName, func() (index.Progress, error) { return p, nil }); err != nil {

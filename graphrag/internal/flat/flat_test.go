@@ -114,6 +114,6 @@ func TestAbort(t *testing.T) {
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
 	check.OK(t, w.Abort())
 	_, err = flat.Open(dir, "test", 3, &meta{})
-	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), "never finished"), "it is opened: %v", err)
+	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), "never completed"), "it is opened: %v", err)
 	write(t, dir)
 }

@@ -4,5 +4,5 @@
 
 package flat
 
-// Huge is advice for systems that take it.
+// Huge does nothing on this system.
 func Huge[T any](values []T) []T { return values }

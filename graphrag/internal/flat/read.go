@@ -16,25 +16,25 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// ErrFormat is wrapped by errors about folders that are of another kind or version, not whole, or damaged.
+// ErrFormat is wrapped by errors about folders that are incomplete, damaged, or of another kind or version.
 var ErrFormat = errors.New("not a whole index folder")
 
-// Folder is an open folder. Its arrays may be read by many at once, until it is closed.
+// Folder is an open folder. Several goroutines may read its arrays until it is closed.
 type Folder struct {
 	dir  string
 	m    manifest
 	maps map[string][]byte
 	open []mmap.MMap
 
-	damage atomic.Pointer[error] // the first that was found
+	damage atomic.Pointer[error] // the first damage that Check found
 }
 
-// Open opens a folder of a kind and version, and reads what its owner wrote into meta.
+// Open opens a folder of the given kind and version, and decodes the metadata of its writer into meta.
 func Open(dir, kind string, version int, meta any) (*Folder, error) {
 	f := &Folder{dir: dir, maps: map[string][]byte{}}
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: there is no %s: it was never finished; build it again", dir, ErrFormat, manifestName)
+		return nil, fmt.Errorf("%s: %w: the file %s is missing, so it was never completed; build it again", dir, ErrFormat, manifestName)
 	}
 	if err == nil {
 		err = f.describe(data, kind, version, meta)
@@ -47,7 +47,7 @@ func Open(dir, kind string, version int, meta any) (*Folder, error) {
 		switch {
 		case err != nil:
 		case int64(len(a.Sums)) != 4*((a.Bytes+block-1)/block) || a.At > f.m.Small || a.At >= 0 && (a.Bytes < 0 || a.Bytes > f.m.Small-a.At):
-			err = fmt.Errorf("%s: %w: an array %q that does not fit its file; build it again", dir, ErrFormat, name)
+			err = fmt.Errorf("%s: %w: the array %q does not fit its file; build it again", dir, ErrFormat, name)
 		case a.At >= 0:
 			f.maps[name] = small[a.At : a.At+a.Bytes]
 		default:
@@ -65,21 +65,21 @@ func (f *Folder) describe(data []byte, kind string, version int, meta any) error
 		return errors.New("index folders are read on little-endian machines only")
 	}
 	if err := json.Unmarshal(data, &f.m); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
+		return fmt.Errorf("%w: %s is not valid JSON: %w", ErrFormat, manifestName, err)
 	}
 	if f.m.Kind != kind || f.m.Version != version {
-		return fmt.Errorf("%w: it is %q, version %d, and %q, version %d, is wanted; build it again", ErrFormat, f.m.Kind, f.m.Version, kind, version)
+		return fmt.Errorf("%w: it is %q, version %d, want %q, version %d; build it again", ErrFormat, f.m.Kind, f.m.Version, kind, version)
 	}
 	if sum, err := f.m.sum(); err != nil || sum != f.m.Sum {
 		return errors.Join(fmt.Errorf("%w: %s was changed, or written by an earlier release; build it again", ErrFormat, manifestName), err)
 	}
 	if err := json.Unmarshal(f.m.Meta, meta); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
+		return fmt.Errorf("%w: the metadata in %s is not readable: %w", ErrFormat, manifestName, err)
 	}
 	return nil
 }
 
-// view maps a file. An empty one cannot be mapped, and is not there.
+// view maps a file into memory. An empty file does not exist, because it cannot be mapped.
 func (f *Folder) view(name string, bytes int64) (_ []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -87,7 +87,7 @@ func (f *Folder) view(name string, bytes int64) (_ []byte, err error) {
 		}
 	}()
 	if filepath.Base(name) != name {
-		return nil, fmt.Errorf("%w: the name leads out of the folder", ErrFormat)
+		return nil, fmt.Errorf("%w: the name of the file leads out of the folder", ErrFormat)
 	}
 	if bytes == 0 {
 		return nil, nil
@@ -102,15 +102,15 @@ func (f *Folder) view(name string, bytes int64) (_ []byte, err error) {
 		return nil, err
 	}
 	if info.Size() != bytes {
-		return nil, fmt.Errorf("%w: it has %d bytes, and %d are wanted: it was cut or written to; build it again", ErrFormat, info.Size(), bytes)
+		return nil, fmt.Errorf("%w: it has %d bytes, want %d: it was cut off or changed; build it again", ErrFormat, info.Size(), bytes)
 	}
 	m, err := mmap.Map(in, mmap.RDONLY, 0)
 	f.open = append(f.open, m)
 	return m, err
 }
 
-// View is the array of a name, in place, of which every byte was checked. It must not be written to,
-// nor used after the folder is closed.
+// View returns the array with a name, mapped into memory, after checking all of its bytes. The array must not
+// be written to, nor used after the folder is closed.
 func View[T any](f *Folder, name string) ([]T, error) {
 	v, sums, err := Lazy[T](f, name)
 	const some = 1 << 20
@@ -122,13 +122,13 @@ func View[T any](f *Folder, name string) ([]T, error) {
 	return v, errors.Join(err, f.Err())
 }
 
-// Lazy is the array of a name, in place, of which nothing was checked: the reader of a part calls Check
-// before, and Err of the folder before it uses a result. So an array may be larger than memory.
+// Lazy returns the array with a name, mapped into memory, without a check: the caller calls Check before
+// reading a part, and the folder's Err before using a result. So an array may be larger than memory.
 func Lazy[T any](f *Folder, name string) ([]T, *Sums, error) {
 	a, ok := f.m.Arrays[name]
 	var zero T
 	if width := int(unsafe.Sizeof(zero)); !ok || a.Width != width || a.Bytes%int64(width) != 0 {
-		return nil, nil, fmt.Errorf("%s: %w: no array %q of values of %d bytes", f.dir, ErrFormat, name, width)
+		return nil, nil, fmt.Errorf("%s: %w: it has no array %q of values of %d bytes; build it again", f.dir, ErrFormat, name, width)
 	}
 	b := f.maps[name]
 	if len(b) == 0 {
@@ -137,18 +137,18 @@ func Lazy[T any](f *Folder, name string) ([]T, *Sums, error) {
 	return valuesOf[T](b), &Sums{folder: f, name: name, bytes: b, width: a.Width, sums: a.Sums, good: make([]atomic.Uint64, (len(a.Sums)/4+63)/64)}, nil
 }
 
-// Sums are the checksums of an array; nil has none to compare.
+// Sums holds the checksums of an array. A nil Sums checks nothing.
 type Sums struct {
 	folder *Folder
 	name   string
 	bytes  []byte
 	width  int
 	sums   []byte
-	good   []atomic.Uint64 // blocks that were checked
+	good   []atomic.Uint64 // bit set of the blocks that Check has found undamaged
 }
 
-// Check compares the checksums of the blocks with the values from i to end-1, once each, and reports
-// whether they are those that were written.
+// Check compares the blocks of the values i to end-1 with their checksums, each block once, and reports whether
+// they are undamaged.
 func (s *Sums) Check(i, end int) bool {
 	if s == nil || i >= end {
 		return true
@@ -159,7 +159,7 @@ func (s *Sums) Check(i, end int) bool {
 			continue
 		}
 		if crc32.Checksum(s.bytes[b*block:min(b*block+block, len(s.bytes))], castagnoli) != binary.LittleEndian.Uint32(s.sums[4*b:]) {
-			err := fmt.Errorf("%s: %w: its bytes are not those that were written; build it again", filepath.Join(s.folder.dir, s.name), ErrFormat)
+			err := fmt.Errorf("%s: %w: a checksum is wrong, so its bytes were changed; build it again", filepath.Join(s.folder.dir, s.name), ErrFormat)
 			s.folder.damage.CompareAndSwap(nil, &err)
 			return false
 		}
@@ -168,7 +168,7 @@ func (s *Sums) Check(i, end int) bool {
 	return true
 }
 
-// Err is the damage that was found so far: what was read of the folder does not count.
+// Err returns the first damage that Check has found, after which no result from the folder is valid.
 func (f *Folder) Err() error {
 	if err := f.damage.Load(); err != nil {
 		return *err
@@ -176,11 +176,12 @@ func (f *Folder) Err() error {
 	return nil
 }
 
-// scatteredFrom is the size of arrays of which a part is read at a time: some megabytes are read at once.
+// scatteredFrom is the least size, in bytes, of arrays that Scattered treats: smaller ones are read whole.
 const scatteredFrom = 8 << 20
 
-// Scattered tells the system that the arrays will be read at scattered places: it then reads what is asked for,
-// and not the megabytes around it, which together are the whole of a folder that may be larger than memory.
+// Scattered tells the system that the arrays will be read in random order. The system then reads only the
+// requested pages, not megabytes around each, which would add up to a whole folder that may be larger than
+// memory.
 func (f *Folder) Scattered() {
 	for _, m := range f.maps {
 		if len(m) >= scatteredFrom {
@@ -189,7 +190,7 @@ func (f *Folder) Scattered() {
 	}
 }
 
-// Close ends the use of all arrays.
+// Close unmaps all arrays, which must no longer be used.
 func (f *Folder) Close() error {
 	var errs []error
 	for _, m := range f.open {

@@ -4,7 +4,7 @@
 
 package flat
 
-// Soon is advice for systems that take it.
+// Soon does nothing on this system.
 func Soon[T any]([]T) {}
 
 func scattered([]byte) {}

@@ -11,21 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Soon tells the system that a part of an array will be read, and nothing around it: it
-// then reads several parts at once, where each would else wait for the one before and for
-// megabytes of what lies next to it. It costs a microsecond.
+// Soon tells the system that a part of an array will be read soon. The system then reads several such parts at
+// the same time, instead of one after another with megabytes around each. A call costs a microsecond.
 func Soon[T any](part []T) {
 	if len(part) == 0 {
 		return
 	}
-	_ = unix.Madvise(pages(bytesOf(part)), unix.MADV_WILLNEED) // advice: what is not taken does no harm
+	_ = unix.Madvise(pages(bytesOf(part)), unix.MADV_WILLNEED) // only advice: an error can be ignored
 }
 
-// pages are some bytes and those before them on their first page.
+// pages extends a slice to the start of the memory page in which it begins.
 func pages(b []byte) []byte {
 	before := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % uintptr(os.Getpagesize()))
 	from := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before))
 	return unsafe.Slice(from, before+len(b))
 }
 
-func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // advice, too
+func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // only advice: an error can be ignored

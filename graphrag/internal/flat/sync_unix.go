@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// SyncDir makes the entries of a folder durable.
+// SyncDir syncs a folder, so that new and renamed entries survive a crash.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

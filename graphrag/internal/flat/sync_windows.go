@@ -2,5 +2,5 @@
 
 package flat
 
-// SyncDir does nothing: a rename is durable with the file.
+// SyncDir does nothing, because on Windows a rename is durable together with the file.
 func SyncDir(string) error { return nil }

@@ -15,42 +15,42 @@ import (
 	"unsafe"
 )
 
-// manifestName is the file that makes a folder whole, smallName holds all small arrays.
+// manifestName is the file that exists if a folder is complete; smallName is the file of all small arrays.
 const (
 	manifestName = "manifest.json"
 	smallName    = "small"
 )
 
-// manifest describes a folder. Sum is the checksum of its JSON with a Sum of 0.
+// manifest describes a folder. Sum is the checksum of the manifest's own JSON with Sum 0.
 type manifest struct {
 	Kind    string           `json:"kind"`
 	Version int              `json:"version"`
 	Meta    json.RawMessage  `json:"meta"`
 	Arrays  map[string]array `json:"arrays"`
-	Small   int64            `json:"small"` // bytes of the file of small arrays
+	Small   int64            `json:"small"` // length of the file of small arrays in bytes
 	Sum     uint32           `json:"sum"`
 }
 
 type array struct {
-	At    int64  `json:"at"` // in the file of small arrays, or -1
+	At    int64  `json:"at"` // offset in the file of small arrays; -1 for a file of its own
 	Bytes int64  `json:"bytes"`
-	Width int    `json:"width"`  // of a value, in bytes
-	Sums  []byte `json:"crc32c"` // of each block, little-endian
+	Width int    `json:"width"`  // number of bytes of a value
+	Sums  []byte `json:"crc32c"` // checksums of all blocks, four bytes each, little-endian
 }
 
-// block is the number of bytes with a checksum of their own: a page, so that what is read is what is checked.
+// block is the number of bytes per checksum: a memory page, so that a check reads no extra pages.
 const block = 4096
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sum is the checksum of the manifest.
+// sum returns the checksum of the manifest.
 func (m manifest) sum() (uint32, error) {
 	m.Sum = 0
 	data, err := json.Marshal(m)
 	return crc32.Checksum(data, castagnoli), err
 }
 
-// Writer writes a folder.
+// Writer writes the arrays of a folder.
 type Writer struct {
 	dir      string
 	unsynced bool
@@ -58,20 +58,19 @@ type Writer struct {
 	arrays   []*file
 }
 
-// file is an array that is being written: in memory until it is no longer small, since waiting for the disk
-// takes a time for each file.
+// file is an array during writing. A small array stays in memory, since syncing each file takes time.
 type file struct {
 	name string
 	dir  string
 	held []byte
-	f    *os.File // nil while it is held
+	f    *os.File // nil while the array is in memory
 	w    *bufio.Writer
 	err  error
-	crc  uint32 // of the last block
+	crc  uint32 // checksum of the last block so far
 	array
 }
 
-// add sums bytes that are appended.
+// add adds appended bytes to the checksums.
 func (a *file) add(b []byte) {
 	for len(b) > 0 {
 		n := min(len(b), block-int(a.Bytes%block))
@@ -83,28 +82,28 @@ func (a *file) add(b []byte) {
 	}
 }
 
-// end appends the sum of the last block.
+// end appends the checksum of the last block.
 func (a *file) end() {
 	a.Sums, a.crc = binary.LittleEndian.AppendUint32(a.Sums, a.crc), 0
 }
 
-// brief are the temporary folders. What is written there does not wait for the disk.
+// brief holds the temporary folders. Folders created in them are not synced to disk.
 var brief sync.Map
 
-// Temporary makes a temporary folder, to write folders into, and returns what removes it.
+// Temporary creates a temporary folder in which folders can be created, and returns a function that removes it.
 func Temporary() (dir string, remove func() error, err error) {
 	dir, err = os.MkdirTemp("", "wildgraph-")
 	brief.Store(dir, true)
 	return dir, func() error { brief.Delete(dir); return os.RemoveAll(dir) }, err
 }
 
-// Create begins a folder, which must not hold a manifest; what else is in it is replaced.
+// Create creates a folder, which must not contain a manifest yet; files of written arrays are replaced.
 func Create(dir, kind string, version int) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
-		return nil, fmt.Errorf("%s: there is something already: remove it or name another folder", dir)
+		return nil, fmt.Errorf("%s: the folder contains an index already: remove it or name another folder", dir)
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -112,13 +111,13 @@ func Create(dir, kind string, version int) (*Writer, error) {
 	return &Writer{dir: dir, unsynced: unsynced, m: manifest{Kind: kind, Version: version, Arrays: map[string]array{}}}, nil
 }
 
-// Array is an array that is being written.
+// Array is an array during writing.
 type Array[T any] struct{ f *file }
 
-// NewArray begins the array of a name.
+// NewArray adds an empty array to a folder.
 func NewArray[T any](w *Writer, name string) (Array[T], error) {
 	if filepath.Base(name) != name || name == manifestName || name == smallName {
-		return Array[T]{}, fmt.Errorf("%s: no array can have the name %q", w.dir, name)
+		return Array[T]{}, fmt.Errorf("%s: an array cannot have the name %q", w.dir, name)
 	}
 	var zero T
 	a := &file{name: name, dir: w.dir, array: array{At: -1, Width: int(unsafe.Sizeof(zero))}}
@@ -126,8 +125,8 @@ func NewArray[T any](w *Writer, name string) (Array[T], error) {
 	return Array[T]{a}, nil
 }
 
-// smallBytes is the most that an array holds in memory, and in the file of small ones; align is what
-// each begins at a multiple of there.
+// smallBytes is the longest array, in bytes, that goes to the file of small arrays; each of these begins at a
+// multiple of align bytes.
 const (
 	smallBytes = 1 << 16
 	align      = 64
@@ -153,7 +152,7 @@ func (a *file) write(b []byte) (err error) {
 	return err
 }
 
-// close makes a file durable, unless it is temporary.
+// close flushes and closes a file, and syncs it unless unsynced is set.
 func (a *file) close(unsynced bool) error {
 	switch {
 	case a.f == nil:
@@ -164,7 +163,7 @@ func (a *file) close(unsynced bool) error {
 	return errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close())
 }
 
-// small makes the file of the small arrays.
+// small writes the file of the small arrays.
 func (w *Writer) small() *file {
 	s := &file{name: smallName, dir: w.dir}
 	var all []byte
@@ -183,7 +182,7 @@ func (w *Writer) small() *file {
 	return s
 }
 
-// Append adds values. An error stays: see [Writer.Err].
+// Append appends values. An error is returned later, by [Writer.Err] and [Writer.Close].
 func (a Array[T]) Append(values ...T) {
 	if len(values) == 0 {
 		return
@@ -195,18 +194,18 @@ func (a Array[T]) Append(values ...T) {
 	}
 }
 
-// Err is why an array could not be written, if so: a full disk. Close returns it as
-// well; who has much to do looks earlier.
+// Err returns the first error of writing an array, such as a full disk. Close returns it as well; a long write
+// should check it earlier.
 func (w *Writer) Err() error {
 	for _, a := range w.arrays {
 		if a.err != nil {
-			return fmt.Errorf("%s: %w", w.dir, a.err)
+			return fmt.Errorf("%s: writing %s: %w", w.dir, a.name, a.err)
 		}
 	}
 	return nil
 }
 
-// Len is the number of values so far.
+// Len returns the number of values appended so far.
 func (a Array[T]) Len() int { return int(a.f.Bytes) / a.f.Width }
 
 // bytesOf views values as bytes, without a copy.
@@ -215,19 +214,19 @@ func bytesOf[T any](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
 }
 
-// valuesOf is the array that bytes are.
+// valuesOf views bytes as values, without a copy.
 func valuesOf[T any](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// Close makes all arrays durable, and then completes the folder by writing meta.
+// Close syncs all arrays to disk, and then completes the folder by writing its manifest, which contains meta.
 func (w *Writer) Close(meta any) error {
 	var err error
 	if w.m.Meta, err = json.Marshal(meta); err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	// Sync all files concurrently: a journaling file system commits them together.
+	// Sync all files concurrently, because a journaling file system commits them together.
 	files := append(w.arrays, w.small())
 	errs := make([]error, len(files))
 	var wait sync.WaitGroup
@@ -243,7 +242,7 @@ func (w *Writer) Close(meta any) error {
 	wait.Wait()
 	w.arrays = nil
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%s: %w", w.dir, err)
+		return fmt.Errorf("%s: writing arrays: %w", w.dir, err)
 	}
 	if w.m.Sum, err = w.m.sum(); err != nil {
 		return err
@@ -258,7 +257,7 @@ func (w *Writer) Close(meta any) error {
 	return publish(filepath.Join(w.dir, manifestName), append(data, '\n'))
 }
 
-// Abort gives the writing up; the folder stays without a manifest.
+// Abort removes the written files; the folder has no manifest.
 func (w *Writer) Abort() error {
 	var errs []error
 	for _, a := range w.arrays {
@@ -270,7 +269,7 @@ func (w *Writer) Abort() error {
 	return errors.Join(errs...)
 }
 
-// publish writes a file under another name, syncs it, and renames it.
+// publish writes data to a new file, syncs it, and renames it to name.
 func publish(name string, data []byte) error {
 	f, err := os.Create(name + ".new")
 	if err != nil {

@@ -7,33 +7,32 @@ import (
 	"slices"
 )
 
-// Products of codes take the place of products of numbers where less precision is enough: a code is
-// a whole number of at most 8 bits. Its value is the code, less the code of zero, times the scale of
-// its row of the left factor or of its column of the right one (Jacob and others 2018, "Quantization
-// and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", section 2). Sums
-// of codes are exact, and equal on all processors.
+// Products of 8-bit codes replace products of floats where less precision is enough. The value of a code is the
+// code, less the code of zero, times the scale of its row (in the left factor) or of its column (in the right
+// one): Jacob and others 2018, "Quantization and Training of Neural Networks for Efficient
+// Integer-Arithmetic-Only Inference", section 2. Sums of codes are exact, and equal on all processors.
 
-// Codes of columns are -columnCode to columnCode, codes of rows 0 to rowCode: the sum of two
-// products fits into 16 bits, as AVX2 requires.
+// Codes of columns are from -columnCode to columnCode, codes of rows from 0 to rowCode: the sum of two products
+// fits into 16 bits, as AVX2 requires.
 const (
 	columnCode = 127
 	rowCode    = 127
-	codeStep   = 4 // codes that are multiplied at a time
+	codeStep   = 4 // number of codes multiplied in one step
 )
 
-// Codes are the right factor of a product. They are not changed after [Quantize].
+// Codes is the right factor of a product, as 8-bit codes. It does not change after [Quantize].
 type Codes struct {
 	depth  int
-	panels []int8    // as of Pack, with codeStep codes of a column for one number
-	sums   []int32   // for each column, negative: what a row's code of zero is multiplied by
-	scales []float32 // for each column
-	even   []float32 // what each column of the left factor is multiplied by
+	panels []int8    // laid out as by Pack, with codeStep codes of a column in place of one number
+	sums   []int32   // codes in the layout of Pack, with codeStep codes of a column in place of one number
+	scales []float32 // scale of each column
+	even   []float32 // by column of the left factor: factor before quantization
 }
 
-// Quantize returns the codes of panels of [Pack] without padding, whose depth is a multiple of
-// [Panel]. Peaks are the largest sizes that the columns of the left factor have: a factor for
-// each of them moves range from there to the weights (Xiao and others 2023, "SmoothQuant",
-// equation 4, with α = 0.5). Without peaks they stay as they are.
+// Quantize returns the codes of unpadded panels of [Pack], whose depth is a multiple of [Panel]. Peaks are the
+// largest absolute values in the columns of the left factor: a factor for each column moves a part of its range
+// to the weights (Xiao and others 2023, "SmoothQuant", equation 4, with α = 0.5). Without peaks all factors are
+// 1.
 func Quantize(panels []float32, depth int, peaks []float32) *Codes {
 	n := len(panels) / depth
 	q := &Codes{depth: depth, panels: make([]int8, n*depth), sums: make([]int32, n), scales: make([]float32, n)}
@@ -58,7 +57,7 @@ func Quantize(panels []float32, depth int, peaks []float32) *Codes {
 	return q
 }
 
-// evened is the factor of a column of the left factor: a power of two, by which products are exact.
+// evened returns the factor for a column of the left factor: a power of two, so that products are exact.
 func evened(panels []float32, depth, l int, peak float32) float32 {
 	var row []float32
 	for c := range len(panels) / depth {
@@ -71,22 +70,22 @@ func evened(panels []float32, depth, l int, peak float32) float32 {
 	return 1
 }
 
-// at is the place of a number in panels.
+// at returns the index in panels of the number at depth l of a column.
 func at(column, l, depth int) int { return column/Strip*Strip*depth + l*Strip + column%Strip }
 
-// Rows are rows of codes, which a product writes on. The zero value is ready.
+// Rows holds the codes of the left factor of a product; products reuse it. The zero value is ready for use.
 type Rows struct {
 	codes  []uint8
 	scales []float32
 	zeros  []int32
 }
 
-// Multiply writes a·b + bias to c, for all columns of b. The rows of a lie one behind the other,
-// their number is a positive multiple of [TileRows]; the rows of c are ldc apart.
+// Multiply writes a·b + bias to c, for all columns of b. a has rows rows without gaps, a positive multiple of
+// [TileRows]; the rows of c are ldc apart.
 func (r *Rows) Multiply(c, a []float32, b *Codes, bias []float32, rows, ldc int) {
 	r.set(a, rows, b.even)
 	for p := 0; p < len(b.scales); p += Panel {
-		_, _ = c[(rows-1)*ldc+p+Panel-1], bias[p+Panel-1] // the kernels do not check their bounds
+		_, _ = c[(rows-1)*ldc+p+Panel-1], bias[p+Panel-1] // bounds check, which the assembly does not make
 		codeKernels[0].multiply(c[p:], r, b, bias, p, ldc)
 	}
 }
@@ -105,17 +104,16 @@ func (r *Rows) set(a []float32, rows int, even []float32) {
 	}
 }
 
-// codeKernel is one implementation of the products of codes.
+// codeKernel is an implementation of products of codes.
 type codeKernel struct {
 	name string
-	// quantize writes the codes of a row, number by number times even, and returns their
-	// scale and the code of zero.
+	// quantize writes the codes of a row, multiplied by even, and returns their scale and the code of zero.
 	quantize func(out []uint8, x, even []float32) (scale float32, zero int32)
-	// multiply does so for the panel that begins with column p, and for c from there.
+	// multiply computes [Rows.Multiply] for the panel that begins at column p; c begins there, too.
 	multiply func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int)
 }
 
-// codeKernels are the kernels that this processor can run, the fastest first.
+// codeKernels are the kernels for codes that this processor can run, the fastest first.
 var codeKernels = append(wideCodes(), codeKernel{"plain", quantizePlain, multiplyCodesPlain})
 
 func quantizePlain(out []uint8, x, even []float32) (scale float32, zero int32) {
@@ -130,18 +128,18 @@ func quantizePlain(out []uint8, x, even []float32) (scale float32, zero int32) {
 	return scale, zero
 }
 
-// steps spreads the codes of a row over its numbers, zero included, which has a code of its own.
+// steps returns the scale and the code of zero with which a row's codes cover the range from least to most.
 func steps(least, most float32) (scale float32, zero int32) {
 	scale = max(most-least, tiniest) / rowCode
 	return scale, roundTo(-least, 1/scale)
 }
 
-// tiniest is the smallest range that codes are spread over.
+// tiniest is the smallest range that codes cover.
 const tiniest = 1e-20
 
 func roundTo(x, scale float32) int32 { return int32(math.RoundToEven(float64(x * scale))) }
 
-// bounds returns the smallest and the largest of 0 and the numbers.
+// bounds returns the minimum and the maximum of the numbers and 0.
 func bounds(x []float32) (least, most float32) {
 	for _, v := range x {
 		least, most = min(least, v), max(most, v)
@@ -163,16 +161,16 @@ func multiplyCodesPlain(c []float32, a *Rows, b *Codes, bias []float32, p, ldc i
 	}
 }
 
-// A call of [Multiply] computes rows in multiples of TileRows, for Panel columns. A panel has
-// depth rows of its first Strip columns, then depth rows of its second Strip.
+// A call of [Multiply] computes a multiple of TileRows rows, for Panel columns. A panel contains depth rows of
+// its first Strip columns, then depth rows of its other Strip columns.
 const (
 	TileRows = 12
 	Panel    = 32
 	Strip    = Panel / 2
 )
 
-// Pack lays out columns, each of depth consecutive numbers, as panels, with zeros for the
-// missing columns of the last panel. It reuses the memory of panels if it suffices.
+// Pack copies columns, each of depth consecutive numbers, to panels, and pads the last panel with columns of
+// zeros. It reuses the memory of panels if that suffices.
 func Pack(panels, columns []float32, depth int) []float32 {
 	n := len(columns) / depth
 	size := Padded(n) * depth
@@ -190,10 +188,10 @@ func Pack(panels, columns []float32, depth int) []float32 {
 	return panels
 }
 
-// Padded is the number of columns in the panels for n columns.
+// Padded returns the number of columns in the panels for n columns.
 func Padded(n int) int { return (n + Panel - 1) / Panel * Panel }
 
-// multiplyPlain sums up four columns at a time: as many as a compiler keeps in registers with their factors.
+// multiplyPlain computes four columns at a time, as many as the compiler keeps in registers.
 func multiplyPlain(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	for r := range rows {
 		row := a[r*lda : r*lda+depth]
@@ -213,23 +211,23 @@ func multiplyPlain(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	}
 }
 
-// Multiply writes a·b + bias to c, for one panel b. a has rows of depth numbers, lda apart,
-// whose number is a multiple of [TileRows]; the rows of c are ldc apart. Each element of c is summed
-// up from the bias and the first product to the last, wherever its row stands.
+// Multiply writes a·b + bias to c, for one panel b. a has rows rows of depth numbers, lda apart, and rows is a
+// multiple of [TileRows]; the rows of c are ldc apart. Each element of c is summed in the same order, first the
+// bias, whatever its row.
 func Multiply(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	if rows == 0 || depth == 0 {
 		return
 	}
-	// The kernels do not check their bounds.
+	// Bounds check, which the assembly does not make.
 	_, _, _, _ = c[(rows-1)*ldc+Panel-1], a[(rows-1)*lda+depth-1], b[Panel*depth-1], bias[Panel-1]
 	kernels[0].multiply(c, a, b, bias, rows, depth, ldc, lda)
 }
 
-// kernel is one implementation of [Multiply].
+// kernel is an implementation of [Multiply].
 type kernel struct {
 	name     string
 	multiply func(c, a, b, bias []float32, rows, depth, ldc, lda int)
 }
 
-// kernels are the ones that this processor can run, the fastest first.
+// kernels are the kernels that this processor can run, the fastest first.
 var kernels = append(wideKernels(), kernel{"plain", multiplyPlain})

@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
-// wideKernels returns the kernels in assembly, the fastest first.
+// wideKernels returns the assembly kernels that this processor can run, the fastest first.
 func wideKernels() (list []kernel) {
 	if hasAVX2 && cpu.X86.HasAVX512F {
 		list = append(list, kernel{"AVX-512", func(c, a, b, bias []float32, rows, depth, ldc, lda int) {
@@ -21,7 +21,7 @@ func wideKernels() (list []kernel) {
 	return list
 }
 
-// wideCodes returns the kernels for codes in assembly, the fastest first.
+// wideCodes returns the assembly kernels for 8-bit codes that this processor can run, the fastest first.
 func wideCodes() (list []codeKernel) {
 	if !hasAVX2 {
 		return nil
@@ -41,7 +41,7 @@ func wideCodes() (list []codeKernel) {
 	}})
 }
 
-// The assembly expects rows to be a multiple of TileRows, and rows and depth to be positive.
+// The assembly requires rows to be a multiple of TileRows, and rows and depth to be positive.
 
 //go:noescape
 func tiles6x16(c, a, b, bias *float32, rows, depth, ldc, lda int)
@@ -61,15 +61,15 @@ func codes6x16(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScal
 //go:noescape
 func codes12x32(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
 
-// fastTile is sumTile for a whole tile.
+// fastTile computes all rows of a tile, as sumTile does.
 func fastTile(sums *tile, a, panel []float64, row, step int) {
 	inner := len(panel) / lanes
 	if inner == 0 || !hasAVX2 {
 		sumTile(sums, a, panel, height, row, step)
 		return
 	}
-	const h, w = 4, 12                   // of the kernel
-	_ = a[(height-1)*row+(inner-1)*step] // the kernel does not check its bounds
+	const h, w = 4, 12                   // rows and columns per call of the assembly
+	_ = a[(height-1)*row+(inner-1)*step] // bounds check, which the assembly does not make
 	for r := 0; r < height; r += h {
 		for c := 0; c < lanes; c += w {
 			sum4x12AVX2(&sums[r*lanes+c], &a[r*row], &panel[c], inner, row, step)

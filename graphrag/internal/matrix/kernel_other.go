@@ -4,7 +4,7 @@
 
 package matrix
 
-// fastTile is sumTile for a whole tile.
+// fastTile computes all rows of a tile, as sumTile does.
 func fastTile(sums *tile, a, panel []float64, row, step int) {
 	sumTile(sums, a, panel, height, row, step)
 }

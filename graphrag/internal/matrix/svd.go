@@ -17,42 +17,42 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// oversample is by how many columns the sketch is wider than the rank, which makes it reliable (Halko, Martinsson
-// and Tropp, "Finding Structure with Randomness", SIAM Review 53(2), 2011, section 4.2, advise 5 to 10).
+// oversample is the number of columns that the sketch has in addition to the rank, for reliability (Halko,
+// Martinsson and Tropp, "Finding Structure with Randomness", SIAM Review 53(2), 2011, section 4.2, advise 5 to
+// 10).
 const oversample = 10
 
-// stride is the number of entries between two looks at the context.
+// stride is the number of entries between two checks of the context.
 const stride = 1 << 16
 
-// Matrix is a matrix A of rows×cols.
+// Matrix is a matrix A that is known by its products.
 type Matrix interface {
 	Dims() (rows, cols int)
-	// Mul computes out = A·x and MulT out = Aᵀ·x, where x and out are dense with
-	// width columns. The error is the error of ctx.
+	// Mul computes out = A·x and MulT out = Aᵀ·x, where x and out are dense matrices of width columns. The only
+	// error is the context's.
 	Mul(ctx context.Context, out, x []float64, width int) error
 	MulT(ctx context.Context, out, x []float64, width int) error
 }
 
-// Single is a Matrix that knows its products in single precision as well. Those are
-// enough for the power iteration, which only looks for a space.
+// Single is a Matrix that also has products in single precision, which is enough for the power iteration.
 type Single interface {
 	Matrix
 	MulSingle(ctx context.Context, out, x []float32, width int) error
 	MulTSingle(ctx context.Context, out, x []float32, width int) error
 }
 
-// Truncated returns the leading singular values of a, largest first, and its singular vectors: u has one
-// row per row of a, v one per column of a, both one column per singular value. There are at most rank;
-// values that are zero within rounding are left out. Rounds of power iteration sharpen the spectrum
-// (section 4.5 there: one or two where singular values fall slowly, as for text).
+// Truncated returns the leading singular values of a, in descending order, and its singular vectors: u has one
+// row per row of a, v one per column of a, and both one column per singular value. There are at most rank;
+// values that are zero within rounding are omitted. Rounds is the number of power iterations (Halko and others,
+// section 4.5: one or two where singular values fall slowly, as for text).
 //
-// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one side only, followed by
-// a Rayleigh–Ritz step in place of Algorithm 5.1: the eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All
-// dense work is then on matrices as high as A, none on those as high as A is wide. Squaring A costs half of
-// the digits: singular values below about 1e-7 of the largest are lost.
+// The method is subspace iteration (their Algorithm 4.4) with orthonormalization on one side only, followed by
+// a Rayleigh–Ritz step in place of Algorithm 5.1: the eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. So all
+// dense matrices are as high as A, and none as high as A is wide. Squaring A costs half of the digits: singular
+// values below about 1e-7 of the largest are lost.
 //
-// Each column of v has the sign that makes its largest component positive. Equal
-// seeds give equal bits on one kind of processor.
+// The sign of each column of v makes its largest component positive. Equal seeds give equal bits on the same
+// kind of processor.
 func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (sigma, u, v []float64, err error) {
 	n, m := a.Dims()
 	width := min(rank+oversample, n, m)
@@ -71,11 +71,11 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	if err := a.MulT(ctx, z, q, width); err != nil {
 		return nil, nil, nil, err
 	}
-	w := make([]float64, n*width) // AAᵀQ
+	w := make([]float64, n*width) // the product A·Aᵀ·Q
 	if err := a.Mul(ctx, w, z, width); err != nil {
 		return nil, nil, nil, err
 	}
-	var best found // not the results: the work may outlast the call
+	var best found // separate from the results, since ritz may outlast this call
 	if err := aside(ctx, func() error { return best.ritz(ctx, q, w, width, rank) }); err != nil || len(best.sigma) == 0 {
 		return nil, nil, nil, err
 	}
@@ -94,12 +94,12 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	return sigma, u, v, nil
 }
 
-// space are the products of a matrix, in some precision.
+// space holds the products of a matrix in one precision.
 type space[F float32 | float64] struct {
 	mul, mulT func(ctx context.Context, out, x []F, width int) error
 }
 
-// sketch returns an orthonormal basis of about what the leading singular vectors of an n×m matrix span.
+// sketch returns an orthonormal basis that approximately spans the leading singular vectors of an n×m matrix.
 func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
 	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
 	wide := make([]float64, n*width)
@@ -130,15 +130,15 @@ func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand
 	return wide, nil
 }
 
-// copyAs copies numbers in another precision.
+// copyAs copies numbers to another precision.
 func copyAs[T, F float32 | float64](dst []T, src []F) {
 	for i, x := range src {
 		dst[i] = T(x)
 	}
 }
 
-// aside runs dense arithmetic, which cannot be interrupted, and returns early when
-// the context ends: the arithmetic ends within seconds and its result is dropped.
+// aside runs dense arithmetic, which cannot be interrupted, and returns early when the context is cancelled:
+// the work then ends within seconds, and its result is dropped.
 func aside(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -150,20 +150,21 @@ func aside(ctx context.Context, work func() error) error {
 	}
 }
 
-// found are the leading singular values and the left singular vectors of A.
+// found holds the leading singular values and left singular vectors of a matrix.
 type found struct{ sigma, u []float64 }
 
-// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have cols columns.
+// ritz finds the singular values and vectors of A in the span of q, whose columns are orthonormal; w is AAᵀq.
+// Both have cols columns.
 func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error {
 	small := make([]float64, cols*cols)
 	if err := (Dense{q, cols}).gram(ctx, small, w); err != nil {
 		return err
 	}
-	var eigen mat.EigenSym // reads the upper half
+	var eigen mat.EigenSym // reads the upper triangle only
 	if !eigen.Factorize(mat.NewSymDense(cols, small), true) {
 		return errors.New("the eigenvalues of a symmetric matrix did not converge")
 	}
-	values := eigen.Values(nil) // ascending
+	values := eigen.Values(nil) // eigenvalues in ascending order
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 
@@ -184,7 +185,8 @@ func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error 
 	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
-// fixSigns makes the component of largest magnitude of each column of v positive, the first of several.
+// fixSigns makes the component of largest magnitude of each column of v positive (the first of equals), and
+// adapts u.
 func fixSigns(u, v []float64, cols int) {
 	largest := make([]float64, cols)
 	for i := 0; i < len(v); i += cols {
@@ -206,16 +208,17 @@ func fixSigns(u, v []float64, cols int) {
 	}
 }
 
-// worstCondition is up to which condition number columns are orthonormalized by the
-// Cholesky factor of their Gram matrix. They are orthonormal but for its square times
-// 1e-16, which is little enough for a second time to do the rest.
+// worstCondition is the largest condition number at which columns are orthonormalized by the Cholesky factor of
+// their Gram matrix. The error is the condition number's square times 1e-16, small enough for a second pass to
+// remove.
 const worstCondition = 1e6
 
-// basis writes columns to q that span the space of the cols columns of y and are about
-// orthonormal. A second pass makes them orthonormal.
+// basis writes to q columns that span the space of the cols columns of y and are nearly orthonormal. A second
+// pass makes them orthonormal.
 //
-// It is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error Analysis of the CholeskyQR2
-// Algorithm", ETNA 44, 2015), which is all products, and QR by reflections for columns near to dependent.
+// The method is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error Analysis of the
+// CholeskyQR2 Algorithm", ETNA 44, 2015), which needs only products, and QR by reflections for nearly dependent
+// columns.
 func basis(ctx context.Context, q, y []float64, cols int) error {
 	gram := make([]float64, cols*cols)
 	if err := (Dense{y, cols}).gram(ctx, gram, y); err != nil {
@@ -229,8 +232,8 @@ func basis(ctx context.Context, q, y []float64, cols int) error {
 	return nil
 }
 
-// invertCholesky replaces the upper half of a matrix by the inverse of its factor R, with
-// RᵀR = a, and the rest by zeros. It returns false if R is not conditioned well enough.
+// invertCholesky replaces a by the inverse of its Cholesky factor R, with RᵀR = a, which is upper triangular.
+// It returns false if the condition number of R is too large.
 func invertCholesky(a []float64, n int) bool {
 	r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Data: a, Stride: n})
 	if !ok {
@@ -243,7 +246,7 @@ func invertCholesky(a []float64, n int) bool {
 	return lapack64.Trtri(r) && before*norm(a) <= worstCondition
 }
 
-// norm returns the Frobenius norm.
+// norm returns the Frobenius norm of a matrix.
 func norm(a []float64) float64 {
 	sum := 0.0
 	for _, x := range a {
@@ -266,7 +269,7 @@ func reflect(y []float64, cols int) {
 	lapack64.Orgqr(a, tau, work, len(work))
 }
 
-// Dense is a matrix of rows of length Cols.
+// Dense is a matrix stored by rows, each of Cols numbers.
 type Dense struct {
 	Data []float64
 	Cols int
@@ -285,40 +288,40 @@ func (a Dense) MulT(ctx context.Context, out, x []float64, width int) error {
 	return product{out: out, a: a.Data, rows: a.Cols, inner: len(a.Data) / a.Cols, row: 1, step: a.Cols}.by(ctx, x, width)
 }
 
-// mulUpper is Mul for a square matrix b whose entries below the diagonal are zeros.
+// mulUpper is Mul for an upper triangular matrix b.
 func (a Dense) mulUpper(ctx context.Context, out, b []float64) error {
 	return product{out: out, a: a.Data, rows: len(a.Data) / a.Cols, inner: a.Cols, row: a.Cols, step: 1, triangular: true}.by(ctx, b, a.Cols)
 }
 
-// gram computes the entries on and above the diagonal of out = aᵀ·b, where b has as many
-// columns as a. The entries below the diagonal are undefined.
+// gram computes the upper triangle, with the diagonal, of out = aᵀ·b, where b has as many columns as a. The
+// rest of out is undefined.
 func (a Dense) gram(ctx context.Context, out, b []float64) error {
 	return product{out: out, a: a.Data, rows: a.Cols, inner: len(a.Data) / a.Cols, row: 1, step: a.Cols, upper: true}.by(ctx, b, a.Cols)
 }
 
-// A product is made of tiles of height rows and lanes columns. A goroutine takes the
-// tiles of some bands of height rows at a time.
+// A product is computed in tiles of height rows and lanes columns. A goroutine takes the tiles of bands·height
+// rows at a time.
 const (
 	height, lanes = 8, 24
 	bands         = 8
 )
 
-// tile is a part of a product.
+// tile is a tile of a product.
 type tile [height * lanes]float64
 
-// product is one with a left factor whose entry (i, k) is a[i*row+k*step]. Each entry of it
-// is one sum, in the order of k, of products that are not rounded before they are added:
-// all processors have the same bits, with any number of goroutines.
+// product is a product whose left factor has the entry (i, k) at a[i*row+k*step]. Each entry of the result is
+// one sum, in the order of k, by fused multiply-add: all processors give the same bits, with any number of
+// goroutines.
 type product struct {
 	out, a     []float64
-	rows       int // of out
+	rows       int // number of rows of out
 	inner      int
 	row, step  int
-	triangular bool // the right factor is zero below its diagonal
-	upper      bool // only the upper triangle is asked for
+	triangular bool // the right factor is upper triangular
+	upper      bool // only the upper triangle of the result is needed
 }
 
-// by multiplies by b.
+// by computes the product with the right factor b, which has cols columns.
 func (p product) by(ctx context.Context, b []float64, cols int) error {
 	panels := packTiles(b, p.inner, cols)
 	return par.Ranges(ctx, p.rows, bands*height, 0, func(_, lo, hi int) error {
@@ -342,7 +345,7 @@ func (p product) by(ctx context.Context, b []float64, cols int) error {
 	})
 }
 
-// tile computes the rows of a tile that contains row i, and returns the first of them.
+// tile computes a tile that contains row i, and returns its first row.
 func (p product) tile(sums *tile, panel []float64, i int) (first int) {
 	if p.rows < height {
 		sumTile(sums, p.a[i*p.row:], panel, p.rows-i, p.row, p.step)
@@ -353,7 +356,7 @@ func (p product) tile(sums *tile, panel []float64, i int) (first int) {
 	return first
 }
 
-// packTiles returns the columns of a matrix in panels of lanes, zeros beside the last ones.
+// packTiles returns the columns of a matrix in panels of lanes columns; the last panel is padded with zeros.
 func packTiles(b []float64, rows, cols int) []float64 {
 	panels := make([]float64, (cols+lanes-1)/lanes*lanes*rows)
 	for c := 0; c < cols; c += lanes {
@@ -365,7 +368,7 @@ func packTiles(b []float64, rows, cols int) []float64 {
 	return panels
 }
 
-// sumTile computes the first rows of a tile: the sums over k of a[r*row+k*step] times row k of the panel.
+// sumTile computes the first rows of a tile: row r is the sum over k of a[r*row+k*step] · row k of the panel.
 func sumTile(sums *tile, a, panel []float64, rows, row, step int) {
 	for r := range rows {
 		out := sums[r*lanes:][:lanes]

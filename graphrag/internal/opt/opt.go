@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package opt checks options and words their problems.
+// Package opt checks the options of constructors and reports all problems in one error.
 package opt
 
 import (
@@ -11,23 +11,23 @@ import (
 	"strconv"
 )
 
-// Checks collects the problems of options.
+// Checks collects the problems found in options.
 type Checks struct {
 	Of   string // e.g. "bm25"; may be empty
 	errs []error
 }
 
-// Err reports all problems at once.
+// Err returns an error that lists all problems, nil if there is none.
 func (c *Checks) Err() error { return errors.Join(c.errs...) }
 
-// Want reports "Of: field is value, want …" unless ok.
+// Want adds the problem "Of: field is value, want …" unless ok.
 func (c *Checks) Want(ok bool, field string, value any, want string) {
 	if !ok {
 		c.Add(fmt.Errorf("%s is %v, want %s", field, value, want))
 	}
 }
 
-// Add reports an error.
+// Add adds an error, with the prefix Of.
 func (c *Checks) Add(err error) {
 	if err != nil && c.Of != "" {
 		err = fmt.Errorf("%s: %w", c.Of, err)
@@ -37,38 +37,38 @@ func (c *Checks) Add(err error) {
 	}
 }
 
-// Min wants a finite number of low or more.
+// Min adds a problem unless value is finite and at least low.
 func (c *Checks) Min(field string, value, low float64) { Min(c, field, value, low) }
 
-// Range wants a number from low to high.
+// Range adds a problem unless value is from low to high.
 func (c *Checks) Range(field string, value, low, high float64) { Range(c, field, value, low, high) }
 
 type number interface{ ~int | ~int64 | ~float64 }
 
-// Min wants a finite number of low or more.
+// Min adds a problem unless value is finite and at least low.
 func Min[N number](c *Checks, field string, value, low N) {
 	if !(value >= low) || math.IsInf(float64(value), 1) {
 		c.Want(false, field, value, fmt.Sprintf("%v or more", low))
 	}
 }
 
-// Range wants a number from low to high.
+// Range adds a problem unless value is from low to high.
 func Range[N number](c *Checks, field string, value, low, high N) {
 	if !(value >= low && value <= high) {
 		c.Want(false, field, value, fmt.Sprintf("%v to %v", low, high))
 	}
 }
 
-// Between wants a number above low and below high.
+// Between adds a problem unless value is above low and below high.
 func Between[N number](c *Checks, field string, value, low, high N) {
 	if !(value > low && value < high) {
 		c.Want(false, field, value, fmt.Sprintf("more than %v and less than %v", low, high))
 	}
 }
 
-// Fill sets the zero fields of the struct that options points to as their tag "default" says,
-// and then wants of its numbers what the tags "min" and "max" say. The fields of embedded
-// structs are fields of the struct. Tags are of the program, so a bad one panics.
+// Fill sets each zero field of the struct that options points to to the value of its tag "default", and then
+// adds a problem for each number outside of its tags "min" and "max". It includes the fields of embedded
+// structs. An invalid tag is a bug in the program, so Fill panics.
 func (c *Checks) Fill(options any) {
 	v := reflect.ValueOf(options).Elem()
 	for i := range v.NumField() {
@@ -89,7 +89,7 @@ func (c *Checks) Fill(options any) {
 	}
 }
 
-// set sets a field to the value that a tag writes.
+// set sets a field to the value of a tag.
 func set(f reflect.Value, text string) {
 	switch f.Kind() {
 	case reflect.String:
@@ -105,7 +105,7 @@ func set(f reflect.Value, text string) {
 	}
 }
 
-// float is a field of a number.
+// float returns the value of a numeric field.
 func float(f reflect.Value) float64 { return f.Convert(reflect.TypeFor[float64]()).Float() }
 
 func parse(text string) float64 {

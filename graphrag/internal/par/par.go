@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package par spreads a loop over goroutines. The result does not depend
-// on their number, nor does the error that is reported.
+// Package par runs the iterations of a loop on several goroutines. Neither the result nor the returned error
+// depends on their number.
 package par
 
 import (
@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// Workers returns the number of goroutines of an option: 0 means GOMAXPROCS.
+// Workers returns the number of goroutines for the value of an option: 0 means GOMAXPROCS.
 func Workers(n int) int {
 	if n == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -19,10 +19,10 @@ func Workers(n int) int {
 	return n
 }
 
-// Ranges calls do for the ranges [lo, hi) of at most size that make up [0, n), in ascending order, from as
-// many goroutines as there are workers (0: GOMAXPROCS), numbered from 0; a single one is the caller's own.
-// After an error or when ctx is cancelled no further range is begun. The error comes from the lowest range
-// that failed, or from ctx.
+// Ranges divides [0, n) into ranges [lo, hi) of at most size and calls do for each, in ascending order, on the
+// given number of workers (0 means GOMAXPROCS), which are numbered from 0; a single worker is the calling
+// goroutine. After an error or when ctx is cancelled, no further range is begun. The error is the error of the
+// lowest range that failed, or of ctx.
 func Ranges(ctx context.Context, n, size, workers int, do func(worker, lo, hi int) error) error {
 	var (
 		next   atomic.Int64
@@ -59,7 +59,7 @@ func Ranges(ctx context.Context, n, size, workers int, do func(worker, lo, hi in
 	return ctx.Err()
 }
 
-// Each is [Ranges] for ranges of one.
+// Each calls do for 0 to n-1, as [Ranges] does for ranges of size 1.
 func Each(ctx context.Context, n, workers int, do func(i int) error) error {
 	return Ranges(ctx, n, 1, workers, func(_, i, _ int) error { return do(i) })
 }

@@ -12,55 +12,55 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 )
 
-// Segment is an index of chunks that were added at once, or joined later, as in Lucene and
-// its kin (O'Neil and others, "The log-structured merge-tree", 1996).
+// Segment is an index of chunks that were added together, or merged later, as in Lucene and other
+// log-structured merge-trees (O'Neil and others, "The log-structured merge-tree", 1996).
 type Segment[I any] struct {
 	Index  I
-	Chunks []graphrag.Chunk // by ID, as indexed
-	Live   bm25.Docs        // the chunks that were not removed; nil: all
-	N      int              // the number of live chunks
-	IDs    []int32          // the live chunks, if they are few
+	Chunks []graphrag.Chunk // sorted by ID; a chunk's position is its number in Index
+	Live   bm25.Docs        // the chunks that were not removed; nil means all
+	N      int              // number of live chunks
+	IDs    []int32          // numbers of the live chunks, if they are few; else nil
 	meet   *meeting
 }
 
-// meeting caches the chunks of a segment that meet conditions, and their fields.
+// meeting caches the sets of a segment's chunks that meet conditions, and the values of their fields.
 type meeting struct {
 	mu      sync.Mutex
 	sets    map[string]bm25.Docs
 	columns map[string]*column
 }
 
-// column is the values of a field, each once, and of each chunk the number of its own, or -1.
+// column holds the distinct values of a field, and for each chunk the index of its value, -1 for none.
 type column struct {
 	values []any
 	of     []int32
 }
 
-// maxSets is the number of sets of each segment that are cached.
+// maxSets is the number of sets that are cached per segment.
 const maxSets = 64
 
-// maxSegment bounds the chunks of a joined segment. Segments merge with later ones that reach half their size,
-// so a chunk is indexed again O(log n) times. Larger ones are not merged: no change waits for long.
+// maxSegment is the most chunks of a merged segment. A segment is merged once the later ones reach half its
+// size, so a chunk is indexed O(log n) times. Larger segments are not merged, so that no change takes long.
 const maxSegment = 1 << 16
 
-// ByID orders chunks.
+// ByID compares chunks by ID.
 func ByID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
 
-// New returns a segment of chunks.
+// New returns a segment of chunks, with the index that the function index builds.
 func New[I any](chunks []graphrag.Chunk, index func([]graphrag.Chunk) (I, error)) (Segment[I], error) {
 	chunks = slices.SortedStableFunc(slices.Values(chunks), ByID)
 	ix, err := index(chunks)
 	return Segment[I]{Index: ix, Chunks: chunks, N: len(chunks), meet: new(meeting)}, err
 }
 
-// Origin is the place of a chunk in a list of segments.
+// Origin identifies a chunk in a list of segments, by its segment and its number there.
 type Origin struct {
 	Segment int
 	Doc     int32
 }
 
-// Revise returns segments without some chunks and with others. index makes the index of added
-// chunks, join the index of chunks of several segments.
+// Revise returns segments without the chunks gone and with the chunks added. index builds an index of added
+// chunks, and join builds one index of the chunks of several segments.
 func Revise[I any](segments []Segment[I], added, gone []graphrag.Chunk, index func([]graphrag.Chunk) (I, error), join func(from []Segment[I], places []Origin, chunks []graphrag.Chunk) (I, error)) ([]Segment[I], error) {
 	segments = without(segments, gone)
 	if len(added) > 0 {
@@ -70,7 +70,7 @@ func Revise[I any](segments []Segment[I], added, gone []graphrag.Chunk, index fu
 		}
 		segments = append(segments, s)
 	}
-	first := len(segments) - 1 // of those that are joined
+	first := len(segments) - 1 // first of the segments to merge
 	for sum := 0; first > 0; first-- {
 		sum += segments[first].N
 		if before := segments[first-1].N; before >= 2*sum || before+sum > maxSegment {
@@ -99,7 +99,7 @@ func Revise[I any](segments []Segment[I], added, gone []graphrag.Chunk, index fu
 	return out, nil
 }
 
-// without returns segments without some chunks.
+// without returns the segments without the chunks gone.
 func without[I any](segments []Segment[I], gone []graphrag.Chunk) []Segment[I] {
 	out := slices.Clone(segments)
 	for i := range out {
@@ -128,7 +128,7 @@ func (s *Segment[I]) Set() bm25.Docs {
 	return slices.Clone(s.Live)
 }
 
-// joined makes one of segments.
+// joined merges segments into one, without removed chunks.
 func joined[I any](segments []Segment[I], join func([]Segment[I], []Origin, []graphrag.Chunk) (I, error)) (Segment[I], error) {
 	var places []Origin
 	for i := range segments {
@@ -146,10 +146,10 @@ func joined[I any](segments []Segment[I], join func([]Segment[I], []Origin, []gr
 	return Segment[I]{Index: ix, Chunks: chunks, N: len(chunks), meet: new(meeting)}, err
 }
 
-// fewShare is the share of the chunks of a segment from which on they are listed.
+// fewShare is the divisor of a segment's number of chunks below which the live chunks are listed in IDs.
 const fewShare = 4
 
-// Limited returns segments of the chunks that meet a condition.
+// Limited returns the segments with only the chunks that meet condition c live. text is the cache key of c.
 func Limited[I any](segments []Segment[I], text string, c graphrag.Condition) []Segment[I] {
 	out := slices.Clone(segments)
 	for i := range out {
@@ -165,7 +165,7 @@ func Limited[I any](segments []Segment[I], text string, c graphrag.Condition) []
 	return out
 }
 
-// of returns which chunks meet a condition.
+// of returns the set of the chunks that meet a condition.
 func (m *meeting) of(text string, chunks []graphrag.Chunk, c graphrag.Condition) bm25.Docs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,14 +188,14 @@ func (m *meeting) of(text string, chunks []graphrag.Chunk, c graphrag.Condition)
 	return set
 }
 
-// valuesKey is the key of a list of values.
+// valuesKey is the map key for a field that is a list of values.
 type valuesKey string
 
 func columnOf(field string, chunks []graphrag.Chunk) *column {
 	c := &column{of: make([]int32, len(chunks))}
 	numbers := make(map[any]int32)
 	for i := range chunks {
-		if i > 0 && chunks[i].Doc == chunks[i-1].Doc { // the chunks of a document share its fields
+		if i > 0 && chunks[i].Doc == chunks[i-1].Doc { // all chunks of a document have the same fields
 			c.of[i] = c.of[i-1]
 			continue
 		}
@@ -208,7 +208,7 @@ func columnOf(field string, chunks []graphrag.Chunk) *column {
 		if !known {
 			n = int32(len(c.values))
 			if x, ok := value.(float64); ok {
-				value = x // a copy beside the others: conditions read all of them
+				value = x // a new copy, so that all numbers of the column are close in memory
 			}
 			if value == nil {
 				n = -1

@@ -16,14 +16,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// ErrMissing ends a share that needs replies of other shares. ErrItem ends one item of a step; the other
-// items continue.
+// ErrMissing ends the step of a process that needs replies of other processes. ErrItem ends one item of a step;
+// the other items continue.
 var (
 	ErrMissing = errors.New("replies of other shares are missing")
 	ErrItem    = errors.New("a reply of another share is missing")
 )
 
-// Share is the state of one process.
+// Share is the part of a distributed build that one process does, with counts of what it did.
 type Share struct {
 	mine    func(key string) bool
 	missing atomic.Int64
@@ -36,27 +36,28 @@ type (
 	item     struct{ missing atomic.Bool }
 )
 
-// With returns a context under which models are asked only for replies whose keys mine accepts, and counts the others.
+// With returns a context in which a model is called only for replies whose keys mine accepts. It counts the
+// others.
 func With(ctx context.Context, mine func(key string) bool) (context.Context, *Share) {
 	s := &Share{mine: mine}
 	return context.WithValue(ctx, shareKey{}, s), s
 }
 
-// Missing returns the number of replies that were left to other shares.
+// Missing returns the number of replies that were left to other processes.
 func (s *Share) Missing() int { return int(s.missing.Load()) }
 
-// Texts returns the number of texts that were embedded for it.
+// Texts returns the number of texts that the process embedded.
 func (s *Share) Texts() int { return int(s.texts.Load()) }
 
-// Embedded counts texts that were embedded.
+// Embedded adds n embedded texts to the Share of the context.
 func Embedded(ctx context.Context, n int) {
 	if s, _ := ctx.Value(shareKey{}).(*Share); s != nil {
 		s.texts.Add(int64(n))
 	}
 }
 
-// Ask returns nil if the reply of a key is to be asked for, else [ErrItem] within an item and [ErrMissing]
-// elsewhere. Without a share in the context everything is asked for.
+// Ask returns nil if this process is to get the reply for a key, else [ErrItem] within an item and [ErrMissing]
+// elsewhere. It returns nil if the context has no Share.
 func Ask(ctx context.Context, key string) error {
 	s, _ := ctx.Value(shareKey{}).(*Share)
 	if s == nil {
@@ -74,7 +75,8 @@ func Ask(ctx context.Context, key string) error {
 	return ErrItem
 }
 
-// Item returns a context for an item of a step: what one item asks for depends on its replies before.
+// Item returns a context for one item of a step. After a missing reply, the later requests of the item are left
+// out, because they depend on it.
 func Item(ctx context.Context) context.Context {
 	if ctx.Value(shareKey{}) == nil || ctx.Value(itemKey{}) != nil {
 		return ctx
@@ -82,8 +84,7 @@ func Item(ctx context.Context) context.Context {
 	return context.WithValue(ctx, itemKey{}, new(item))
 }
 
-// End returns [ErrMissing] at the end of a step in which replies are missing: what the next step asks for
-// depends on all of them.
+// End returns [ErrMissing] at the end of a step in which replies are missing, on which the next step depends.
 func End(ctx context.Context) error {
 	s, _ := ctx.Value(shareKey{}).(*Share)
 	if s == nil || ctx.Value(itemKey{}) != nil || s.missing.Load() == 0 {
@@ -98,44 +99,45 @@ func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i in
 	return cmp.Or(err, End(ctx))
 }
 
-// Replies keeps the replies of a build in a table of a store, so that a killed process loses only the calls that
-// are running. It is safe for concurrent use.
+// Replies stores the replies of a build in a table of a store, so that a killed process loses only the calls in
+// progress. It is safe for concurrent use.
 type Replies struct {
-	// Open opens the generation of the Table, at the first use.
+	// Open opens the generation that contains the Table; it is called at the first use.
 	Open  func(context.Context) (store.Generation, error)
 	Table string
-	// Durable tables need no flush. New ones have nothing to be found at the start, and get the replies of the first call
-	// when there is a second one, or at the end: the change of one note needs no table.
+	// Durable says that the table needs no flush. New says that the table is empty at the start. The replies of
+	// the first call are then stored only with a second call or after a failure, since a small change needs no
+	// table.
 	Durable, New bool
 
 	opening    sync.Mutex
 	generation store.Generation
-	held       []store.Record // of the first call
+	held       []store.Record // replies of the first call, not yet stored
 
 	puts     atomic.Int64
 	flushing sync.Mutex
-	flushed  int64 // the number of puts that are durable
+	flushed  int64 // number of puts that are durable
 }
 
 type repliesKey struct{}
 
-// With returns a context under which [Fetch] keeps replies.
+// With returns a context in which [Fetch] stores replies in r.
 func (r *Replies) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, repliesKey{}, r)
 }
 
-// Kept returns the replies of a context, nil without any.
+// Kept returns the Replies of a context, nil if it has none.
 func Kept(ctx context.Context) *Replies {
 	r, _ := ctx.Value(repliesKey{}).(*Replies)
 	return r
 }
 
-// atOnce is the number of keys that are asked for at once.
+// atOnce is the number of keys that are looked up in one request.
 const atOnce = 256
 
-// Fetch returns the replies to keys, in order, from the table of the context. ask gets the places of keys that the table
-// lacks and that the [Share] of the context has; the table has their replies when they are returned. If a key of
-// another share is missing, the error of [Ask] is returned.
+// Fetch returns the replies for keys, in order, from the table of the context. It calls ask with the indexes of
+// the keys that the table lacks and that the [Share] of the context includes, and stores the results before it
+// returns. If a key of another process is missing, it returns the error of [Ask].
 func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]T, error)) ([]T, error) {
 	places := make([]int, len(keys))
 	for i := range places {
@@ -179,7 +181,7 @@ func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]
 		for at, i := range mine {
 			out[i], records[at].ID = made[at], keys[i]
 			if records[at].Data, err = encode(made[at]); err != nil {
-				return nil, fmt.Errorf("a reply cannot be stored: %w", err)
+				return nil, fmt.Errorf("encoding a reply to store it: %w", err)
 			}
 		}
 		if err := r.put(ctx, records); err != nil {
@@ -189,16 +191,16 @@ func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]
 	return out, left
 }
 
-// exactly asks for one reply for each place.
+// exactly calls ask and checks that it returns one reply per index.
 func exactly[T any](places []int, ask func(places []int) ([]T, error)) ([]T, error) {
 	made, err := ask(places)
 	if err == nil && len(made) != len(places) {
-		err = fmt.Errorf("%d replies, or vectors, were given for %d: look at the model or the embedder", len(made), len(places))
+		err = fmt.Errorf("got %d replies or vectors for %d requests: check the model or the embedder", len(made), len(places))
 	}
 	return made, err
 }
 
-// Make is Fetch for what each process makes itself: under a share nothing of it is kept.
+// Make is Fetch for results that every process makes for itself: with a Share in the context it stores nothing.
 func Make[T any](ctx context.Context, keys []string, make func(places []int) ([]T, error)) ([]T, error) {
 	if ctx.Value(shareKey{}) != nil {
 		ctx = context.WithValue(ctx, repliesKey{}, (*Replies)(nil))
@@ -206,8 +208,8 @@ func Make[T any](ctx context.Context, keys []string, make func(places []int) ([]
 	return Fetch(ctx, keys, make)
 }
 
-// put stores replies, also if ctx has ended, with those that an earlier call kept back. The first call keeps its
-// replies back.
+// put stores the records and the ones held back, even if ctx is cancelled. If the table is New, the first call
+// only holds its records back.
 func (r *Replies) put(ctx context.Context, records []store.Record) error {
 	r.opening.Lock()
 	first := r.New && r.generation == nil && r.held == nil
@@ -228,12 +230,12 @@ func (r *Replies) put(ctx context.Context, records []store.Record) error {
 		err = r.flush(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("storing replies that were paid for: %w", err)
+		return fmt.Errorf("storing replies: %w", err)
 	}
 	return nil
 }
 
-// encode returns a vector as its bytes, which takes a hundredth of the time, and any other value as JSON.
+// encode returns a vector as bytes, which is a hundred times faster than JSON, and any other value as JSON.
 func encode(v any) ([]byte, error) {
 	if row, ok := v.([]float32); ok {
 		return binary.Append(nil, binary.LittleEndian, row)
@@ -251,7 +253,7 @@ func decode(data []byte, to any) error {
 	return err
 }
 
-// get returns the data of the replies that are there, by key.
+// get returns the stored replies for keys, by key.
 func (r *Replies) get(ctx context.Context, keys []string) (map[string][]byte, error) {
 	if r.New {
 		return nil, nil
@@ -281,7 +283,7 @@ func (r *Replies) table(ctx context.Context) (store.Table, error) {
 	return r.generation.Table(r.Table)
 }
 
-// flush makes earlier puts durable. One flush serves all callers that arrived before it began.
+// flush makes all earlier puts durable. One flush serves all callers that arrived before it began.
 func (r *Replies) flush(ctx context.Context) error {
 	mine := r.puts.Add(1)
 	r.flushing.Lock()
@@ -297,7 +299,7 @@ func (r *Replies) flush(ctx context.Context) error {
 	return err
 }
 
-// Close closes the generation, if it was opened. Of a change that failed it has all replies.
+// Close stores the replies held back if the build failed, and closes the generation if it was opened.
 func (r *Replies) Close(ctx context.Context, failed error) (err error) {
 	if failed != nil {
 		err = r.put(ctx, nil)

@@ -117,7 +117,7 @@ func TestDamage(t *testing.T) {
 		"no catalog":                  {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
 		"another analyzer":            {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
 		"a cut file":                  {edit("segments/1/rows/small", func(b []byte) []byte { return b[:3] }), disk.Options{}, "rows/small"},
-		"a half segment":              {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
+		"a half segment":              {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never completed"},
 		"a last byte that is another": {edit("segments/1/words/small", func(b []byte) []byte { b[len(b)-1] ^= 0x80; return b }), disk.Options{}, "build it again"},
 		"no segment":                  {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
 		"a file for a folder": {func(t *testing.T, dir string) {
