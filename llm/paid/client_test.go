@@ -115,7 +115,7 @@ func TestProbe(t *testing.T) {
 		cachedModel(t, c, last)
 		c.Probe()
 		for i := range 2 {
-			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "model big for a sign of life") {
+			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "call to model big, made before") {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}

@@ -118,11 +118,11 @@ func TestReplace(t *testing.T) {
 	sums := own.Sums()
 	check.True(t, len(sums) == 2 && len(sums["parts/sum"]) == 8 && sums["parts/sum"] != inner.Sums()["parts/sum"], "sums %v", sums)
 	for name, bad := range map[string]struct{ text, want string }{
-		"parts/none":     {"x", "there is none; there are "},
-		"parts/sum":      {"{{.Wrods}}", "there is no {{.Wrods}}; there are Data, Nonce, Pieces, Short, Words"},
+		"parts/none":     {"x", "there is no prompt of this name; there are "},
+		"parts/sum":      {"{{.Wrods}}", "there is no placeholder {{.Wrods}}; there are Data, Nonce, Pieces, Short, Words"},
 		"parts/sum_user": {"Nothing.", "it does not show the data"},
 		"parts/other":    {"{{.Open", "unclosed action"},
-		"judge-x/a":      {"Be kind.", "part of what figures mean"},
+		"judge-x/a":      {"Be kind.", "cannot be replaced"},
 	} {
 		if _, err := prompts.Replace(map[string]string{name: bad.text}); err == nil || !strings.Contains(err.Error(), "prompt "+name+": ") || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: %v, want %s", name, err, bad.want)

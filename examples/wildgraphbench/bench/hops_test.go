@@ -262,11 +262,11 @@ func TestPromptsAreReplaced(t *testing.T) {
 		}
 	}
 	for _, bad := range []struct{ prompt, want string }{
-		{"agent/decompose=" + file("bad.txt"), "there is no {{.Wrods}}; there are Data, Most, Nonce, Pieces, Schema"},
-		{"agent/compose=" + file("all.txt"), "there is none; there are agent/aspects"},
+		{"agent/decompose=" + file("bad.txt"), "there is no placeholder {{.Wrods}}; there are Data, Most, Nonce, Pieces, Schema"},
+		{"agent/compose=" + file("all.txt"), "there is no prompt of this name; there are agent/aspects"},
 		{"yuotu:agent/decompose=" + file("all.txt"), `there is no system "yuotu"`},
 		{"agent/decompose=" + file("none.txt"), "none.txt"},
-		{"judge/joint_fact=" + file("all.txt"), "part of what figures mean"},
+		{"judge/joint_fact=" + file("all.txt"), "cannot be replaced"},
 		{file("empty.txt"), "want a text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {

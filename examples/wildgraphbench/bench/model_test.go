@@ -87,7 +87,7 @@ func TestServerTrouble(t *testing.T) {
 	}{
 		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorized"},
 		{name: "unreachable", url: closed.OpenAIURL(), want: closed.OpenAIURL()},
-		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "m for a sign of life"},
+		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "m, made before all others"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := llmtest.NewServer(llmtest.ServerOptions{})
