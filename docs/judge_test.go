@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
-// answer stands for a pipeline of one's own.
+// answer stands in for the caller's pipeline.
 func answer(t *testing.T, question string) string {
 	t.Logf("asked %q", question)
 	return "On 17 September Typhoon Sanba made landfall over South Korea."
@@ -23,7 +23,7 @@ func TestAnswers(t *testing.T) {
 	got, err := j.Fact(t.Context(), judge.Case{
 		Question:  "When did Typhoon Sanba reach South Korea?",
 		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",
-		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // your pipeline
+		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // the answer of your pipeline
 	})
 	if err != nil || got.Value != 1 {
 		t.Errorf("%v, %+v", err, got)

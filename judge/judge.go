@@ -337,7 +337,7 @@ func ByEntailment(e Entailer) Judge {
 	return byFunc{"entailment/" + e.Name(), entailment, func(ctx context.Context, c Case, gold string) (Verdict, error) {
 		p, err := e.Entail(ctx, c.Question+"\n"+c.Answer, []string{gold})
 		if err != nil {
-			return Verdict{}, fmt.Errorf("judge: decide whether the answer entails %q: %w", gold, err)
+			return Verdict{}, fmt.Errorf("judge: ask the entailment model: %w", err)
 		}
 		value := 0.
 		if p[0].Entails > .5 {

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Every system finds in PostgreSQL and OpenSearch what it finds in memory, and says nothing of documents that a
+// Every system finds in PostgreSQL and OpenSearch the same as in memory, and nothing of documents that a
 // condition or a scope excludes.
 func TestServers(t *testing.T) {
 	graph := check.Of((&world{passages: 80, triples: 320, questions: 10}).graph(t.Context(), t.TempDir())).OK(t)
@@ -58,7 +58,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// Every system finds in a folder what it finds in memory, for 200 questions without and with three conditions.
+// Every system finds in a folder the same as in memory, for 200 questions without and with three conditions.
 func TestEvidence(t *testing.T) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if check.Long(t); dir == "" {
