@@ -54,7 +54,7 @@ type State string
 const (
 	Scored        State = "scored"
 	Unscored      State = "unscored"       // the answer should have a score, but judging failed
-	NotApplicable State = "not_applicable" // the answer cannot have this score, see the reason
+	NotApplicable State = "not_applicable" // there is nothing to score, as Reason explains
 )
 
 // Verdict is a judge's decision on one item.

@@ -23,7 +23,7 @@ const (
 	briefWeight = 3.0
 )
 
-// finding is the outcome of a comparison.
+// finding is the result of comparing a statement with an answer.
 type finding struct {
 	same bool
 	// denied is true if the two statements contradict each other.

@@ -129,7 +129,7 @@ const (
 	ordinal     dimension = "ordinal"
 )
 
-// unit is a unit of a dimension; factor is its size in base units.
+// unit is a unit of measurement: its dimension, and its size in the dimension's base units.
 type unit struct {
 	dim    dimension
 	factor float64

@@ -55,8 +55,7 @@ func (f *failure) err() *llm.Error {
 	return e
 }
 
-// decodeRecord reads the record of a request. A record of another request is an error: two requests could have
-// the same hash.
+// decodeRecord reads the record of a request. A record of another request with the same hash is an error.
 func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
 	switch err = json.Unmarshal(payload, &r); {
 	case err != nil:
@@ -306,8 +305,7 @@ func unreadable(req llm.Request, reply llm.Reply) bool {
 	return err != nil
 }
 
-// permanentFailure returns the form in which an error is cached, if it was paid for and would occur again, else
-// nil.
+// permanentFailure returns the cached form of an error that was paid for and would occur again, else nil.
 func permanentFailure(err error) *failure {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Retryable() || e.Billed != llm.BilledYes {

@@ -364,8 +364,7 @@ type call struct {
 	make  func(context.Context) (llm.Usage, error)
 }
 
-// perMessage is the number of tokens that chat templates add to a message: 3, and 1 for the role, in OpenAI's
-// cookbook.
+// perMessage is the number of tokens that OpenAI's chat template adds to a message, its role included.
 const perMessage = 4
 
 // worstUsage returns the largest usage of one attempt.

@@ -171,8 +171,7 @@ type Account struct {
 	// AsOf is the oldest day among the prices used.
 	AsOf  string `json:"as_of,omitempty"`
 	Total Line   `json:"total"`
-	// The sums by stage, by question and by model, sorted by name; calls without a stage or question are under
-	// "".
+	// The sums by stage, by question and by model, sorted by name; "" is for calls without one.
 	Stages    []Line `json:"stages"`
 	Questions []Line `json:"questions"`
 	Models    []Line `json:"models"`

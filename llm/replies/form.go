@@ -536,7 +536,7 @@ func hasKey(fields []field, object map[string]any) bool {
 	})
 }
 
-// unwrapped returns the value inside an object, at any depth, that has the form, if there is exactly one.
+// unwrapped returns the only value inside an object, at any depth, that has the form.
 func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any, ok bool) {
 	for _, v := range object {
 		is := false

@@ -96,7 +96,7 @@ func renew(page []byte, figures string) ([]byte, error) {
 		list, err := read(file)
 		file.Close()
 		if err != nil {
-			return nil, fmt.Errorf("%s.jsonl: %w", name, err)
+			return nil, fmt.Errorf("read the figures in %s.jsonl: %w", name, err)
 		}
 		out.WriteString(open + name + shut)
 		table(&out, list)
@@ -116,7 +116,7 @@ func read(r io.Reader) ([]figure.Figure, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("figure %d: %w", len(list)+1, err)
+			return nil, fmt.Errorf("read figure %d: %w", len(list)+1, err)
 		}
 		if f.Machine == "" && (f.What == "" || f.Who == "" || math.IsNaN(f.Value)) {
 			return nil, fmt.Errorf("figure %d lacks the quantity, the program or the value", len(list)+1)

@@ -130,8 +130,8 @@ func TestLink(t *testing.T) {
 	check.Equal(t, len(s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))), 5, "seeds")
 }
 
-// Cosines of facts and passages are scaled to 0..1 over all of them: equal ranks on another scale give equal
-// results.
+// Cosines of facts and passages are scaled to 0..1 over all of them: the same cosines on another scale give
+// equal results.
 func TestScales(t *testing.T) {
 	var want []graphrag.Hit
 	for _, x := range []struct{ facts, passages float64 }{{1, 1}, {.4, 1}, {1, .3}} {

@@ -35,7 +35,7 @@ type program struct {
 	command []string
 	index   string // path of its index
 
-	running *exec.Cmd // process that searches
+	running *exec.Cmd // the program's running search process
 	in      io.WriteCloser
 	out     *bufio.Reader
 }

@@ -95,7 +95,7 @@ func search(file string) error {
 	return files.Err()
 }
 
-// data has the pages of WildGraphBench, and in whole the distinct words of each question.
+// data has the texts of WildGraphBench's pages, and in whole its questions, each reduced to distinct words.
 type data struct{ pages, whole []string }
 
 func load(dir string) (d data, err error) {
