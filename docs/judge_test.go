@@ -23,7 +23,7 @@ func TestAnswers(t *testing.T) {
 	got, err := j.Fact(t.Context(), judge.Case{
 		Question:  "When did Typhoon Sanba reach South Korea?",
 		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",
-		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // the answer of your pipeline
+		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // your pipeline
 	})
 	if err != nil || got.Value != 1 {
 		t.Errorf("%v, %+v", err, got)

@@ -266,7 +266,7 @@ func (p *jsonReader) escape(strict []byte) ([]byte, error) {
 	case strings.IndexByte(`"\/bfnrt`, rest[1]) >= 0:
 		p.at++
 		return append(strict, rest[:2]...), nil
-	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep both
+	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep the backslash
 		return append(strict, `\\`...), nil
 	case len(rest) < 6:
 		return nil, errCut
@@ -332,7 +332,7 @@ func Excerpt(body []byte, secrets ...string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	const hidden = "***"
 	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones ("-") are placeholders
+		if len(s) >= 4 { // a shorter secret, such as "-", is a placeholder
 			text = strings.ReplaceAll(text, s, hidden)
 		}
 	}

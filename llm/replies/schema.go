@@ -90,8 +90,8 @@ type field struct {
 	index    int
 	key      string
 	optional bool     // marked omitempty: a reply may lack the key
-	alone    bool     // llm:"alone": what a text in place of the object means
-	values   []string // llm:"enum=a|b"
+	alone    bool     // tag llm:"alone": a text in place of the object is this field
+	values   []string // texts listed in the tag llm:"enum=a|b"
 }
 
 func fieldsOf(t reflect.Type) (out []field) {
