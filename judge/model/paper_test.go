@@ -267,8 +267,8 @@ func TestOptions(t *testing.T) {
 		profile model.Profile
 		faults  []string
 	}{
-		{"", []string{"no model"}},
-		{model.Paper, []string{"no model"}},
+		{"", []string{"the model is nil"}},
+		{model.Paper, []string{"the model is nil"}},
 		{"pair", []string{`"pair"`, "joint or paper"}},
 	} {
 		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{Grounded: true}})
