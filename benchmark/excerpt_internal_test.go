@@ -28,7 +28,7 @@ func TestExcerpt(t *testing.T) {
 	from := strings.Index(doc, quote)
 	chunk := graphrag.Chunk{Doc: "d", Start: 100, End: 100 + len(text), Text: text}
 	cleaned := chunk
-	cleaned.End += 7 // its text is no span of the document
+	cleaned.End += 7 // the text is no longer the span of the document
 	gold := Item{Reference: "It returned in 1758, that comet.", Gold: []Unit{{"g"}}}
 	for name, tt := range map[string]struct {
 		chunk  graphrag.Chunk
@@ -53,7 +53,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// Of many passages those are kept that are cited, then those of gold documents.
+// Of many passages the cited ones are kept first, then passages of gold documents.
 func TestChosenExcerpts(t *testing.T) {
 	var a graphrag.Answer
 	a.Text = "yes"
@@ -73,7 +73,7 @@ func TestChosenExcerpts(t *testing.T) {
 	check.True(t, kept == excerpts && got.Evidence[20].Excerpt != "" && got.Evidence[25].Excerpt != "" && got.Evidence[0].Excerpt != "", "%d excerpts", kept)
 }
 
-// Offsets are a system's word. None makes a run fail, and no character is cut.
+// Offsets come from the system under test: no value makes a run fail, and no character is cut in two.
 func TestHostileExcerpt(t *testing.T) {
 	texts := []string{"", strings.Repeat("字", 500), strings.Repeat("a", 1<<20), strings.Repeat("\xff", 900), filler + "é"}
 	for _, text := range texts {

@@ -31,10 +31,10 @@ import (
 // odd is a parrot with faults.
 type odd struct {
 	benchtest.Parrot
-	index, ask func()                  // may panic
-	stats      func() []graphrag.Stage // what went wrong while indexing
+	index, ask func()                  // called at the start of Index and Answer; may panic
+	stats      func() []graphrag.Stage // stages with what went wrong while indexing
 	graph      *kg.Graph
-	claims     graphrag.IndexStats // of its graph
+	claims     graphrag.IndexStats // statistics of its graph
 }
 
 func (o *odd) Graph() *kg.Graph { return o.graph }
@@ -59,7 +59,7 @@ func (o *odd) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer,
 	return o.Parrot.Answer(ctx, q)
 }
 
-// oddly makes the first system of the zoo an odd one.
+// oddly replaces the first system of the test data by an odd one.
 func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
 	r := benchtest.Runner(dir, calls, nil)
 	r.Systems[0].New = func(string) (benchmark.System, error) {
@@ -70,8 +70,8 @@ func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
 	return r
 }
 
-// A panic costs one question, or one index, and nothing else: the row is marked,
-// the others are as in a healthy run, and it is asked for again when that is wanted.
+// A panic fails one question, or one index, and nothing else: its row is marked, the others equal those of a
+// healthy run, and it is repeated on request.
 func TestPanics(t *testing.T) {
 	var calls atomic.Int64
 	healthy := reported(t, benchtest.Runner("", &calls, nil))
@@ -88,7 +88,7 @@ func TestPanics(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for range 2 { // the second start repeats nothing
+			for range 2 { // the second start must repeat nothing
 				rep := reported(t, oddly(dir, &calls, &tt.odd))
 				s := rep.Systems[0]
 				check.Contains(t, strings.Join(s.NotCompared, "; "), tt.want, "the row says")
@@ -117,7 +117,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// shouting is a judge that panics at what it does not like.
+// shouting is a judge that panics at some answers.
 type shouting struct{ benchtest.Exact }
 
 func (shouting) Fact(context.Context, judge.Case) (judge.FactJudgment, error) { panic("no") }
@@ -131,13 +131,13 @@ func TestPanicOfTheJudge(t *testing.T) {
 	check.True(t, v.Accuracy == nil && v.Reasons["the judge failed"] == 5 && *v.Recall == 0.5, "%+v", v)
 }
 
-// What failed while indexing is in the report; above the allowed share the system
-// is compared with nobody, and the index is built again at the next start.
+// What failed while indexing is in the report. Above the permitted share the system is not compared, and its
+// index is built again at the next start.
 func TestFailedStages(t *testing.T) {
 	failed := 0
 	for _, tt := range []struct {
 		name     string
-		failed   int // of 20 pieces in each domain
+		failed   int // failed pieces of 20 in each domain
 		max      float64
 		compared bool
 	}{
@@ -189,7 +189,7 @@ func TestEmptyGraph(t *testing.T) {
 		check.Equal(t, strings.Join(reported(t, oddly("", &calls, &odd{graph: graph})).Systems[0].NotCompared, "; "), want)
 	}
 	r := oddly("", &calls, &odd{graph: empty})
-	for i := range r.Dataset.Domains { // nothing to read, nothing to know
+	for i := range r.Dataset.Domains { // the domains lose their documents and questions
 		r.Dataset.Domains[i].Documents = func() iter.Seq2[graphrag.Document, error] {
 			return func(func(graphrag.Document, error) bool) {}
 		}
@@ -198,8 +198,8 @@ func TestEmptyGraph(t *testing.T) {
 	check.True(t, got == nil, "without documents: %q", got)
 }
 
-// Where a system shows its graph all figures are the graph's, whatever its statistics
-// are of: here three names, of which two are joined both ways.
+// If a system shows its graph, all figures are of that graph, whatever its own statistics say: here three
+// names, two of them joined in both directions.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	base := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	fact := func(head, tail string) kg.Fact {
@@ -214,7 +214,7 @@ func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	check.Equal(t, []float64{got.AverageDegree, got.IsolatedShare}, []float64{2.0 / 3, 1.0 / 3}, "degree, isolated")
 }
 
-// Questions that records cannot tell apart are refused, by name.
+// Questions with equal keys in records are refused, and named.
 func TestAmbiguousQuestions(t *testing.T) {
 	for _, tt := range []struct {
 		change func(*benchmark.Dataset)
@@ -234,7 +234,7 @@ func TestAmbiguousQuestions(t *testing.T) {
 	}
 }
 
-// Records that are none are told by their file, and stay as they are.
+// Files that hold no records are reported by name, and not changed.
 func TestHostileRecords(t *testing.T) {
 	for name, put := range map[string]func(file string) error{
 		"noise": func(file string) error {
@@ -254,12 +254,12 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// lookUp leads every name to the same addresses.
+// lookUp resolves every name to the same addresses.
 type lookUp []netip.Addr
 
 func (l lookUp) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return l, nil }
 
-// A name that leads inside, also beside an address outside, is never asked.
+// A host is never connected to if one of its addresses is private, even if another is public.
 func TestHostileNames(t *testing.T) {
 	outside, inside := netip.MustParseAddr("203.0.114.9"), netip.MustParseAddr("127.0.0.2")
 	for _, names := range []lookUp{{inside}, {outside, inside}, {netip.MustParseAddr("::ffff:127.0.0.2")}, {netip.MustParseAddr("fd00::1")}, nil} {
@@ -273,12 +273,12 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Published rows stand beside their own questions alone: all of them, none twice, and none that
-// is known to be another one; what is about all domains needs each.
+// Published rows are shown only beside their own questions: all of them, none twice, and none that is the same
+// under another name. Rows about all domains need all domains.
 func TestPublishedBeside(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(d *benchmark.Dataset)
-		want   string // domains of the rows that stand, and why the others are absent
+		want   string // domains of the rows that are shown, and reasons for the others
 	}{
 		"released": {func(*benchmark.Dataset) {}, "[ birds fish] map[]"},
 		"edited":   {func(d *benchmark.Dataset) { d.Domains[0].Altered = "these are edited" }, "[fish] map[:they are about all 7 questions of the release, these are 7, not all of them released ones birds:they are about 4 released questions of birds, and these are edited]"},
@@ -308,7 +308,7 @@ func TestPublishedBeside(t *testing.T) {
 	}
 }
 
-// memory is a system that knows one sentence.
+// memory is a system that knows a single sentence.
 type memory struct{}
 
 func (memory) Close() error { return nil }
@@ -319,8 +319,7 @@ func (memory) Answer(context.Context, graphrag.Question) (graphrag.Answer, error
 	return graphrag.Answer{Text: "Barn owls hunt by ear."}, nil
 }
 
-// A data set in memory, a system of one's own, the lexical judge, and the main
-// table of the report.
+// A data set in memory, a system of the caller, the lexical judge, and the main table of the report.
 func Example() {
 	owls := benchmark.Domain{
 		Name: "owls",
@@ -365,8 +364,7 @@ func Example() {
 	// 2 questions, lexical accuracy 0.50
 }
 
-// A retriever of one's own, by the words of titles, with the offline kit around
-// it.
+// A retriever of the caller, by the words of titles, in the offline kit.
 func ExampleEntry() {
 	offline, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A refusal of another program is one in the report.
+// A refusal in another program's predictions is counted as a refusal in the report.
 func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
@@ -36,7 +36,7 @@ func TestRefusedPredictions(t *testing.T) {
 	check.True(t, refused[true] != refused[false], "a refusal and an answer of the same words are recorded as one")
 }
 
-// An assistant that was made elsewhere brings its steps and its usage, and its row has them.
+// A file of another assistant's answers may have steps and usage, which the row shows.
 func TestPredictionsWithSteps(t *testing.T) {
 	p, err := own.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
@@ -48,7 +48,7 @@ func TestPredictionsWithSteps(t *testing.T) {
 	check.True(t, turns == 2 && searches == 1 && read == 40, "%d turns, %d searches, %d tokens", turns, searches, read)
 }
 
-// A judge of grounds is shown passages alone: a report that a model wrote does not prove itself.
+// The judge of groundedness gets passages only: a report that a model wrote does not support itself.
 func TestShownAreSources(t *testing.T) {
 	hit := func(text string) graphrag.Hit { return graphrag.Hit{Chunk: graphrag.Chunk{Text: text}} }
 	a := graphrag.Answer{Found: graphrag.Found{Evidence: []graphrag.Hit{hit("p")}, Derived: []graphrag.Derived{{Text: "a made-up report"}}}, Sources: []graphrag.Hit{hit("q"), hit("p")}}
@@ -97,8 +97,8 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 	}
 }
 
-// With evidence, predictions have the figures of evidence; lengths and texts of their
-// prompts are not known, and nothing of that is 0.
+// With evidence, predictions have figures of evidence; lengths and texts of prompts are unknown, and shown as
+// unknown, not 0.
 func TestEvidenceOfPredictions(t *testing.T) {
 	read := func(evidence string) (*own.Predictions, *benchmark.Dataset) {
 		set := benchtest.Dataset()
@@ -116,7 +116,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 		dir := t.TempDir()
 		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}, Options: benchmark.Options{
 			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
-		for range 2 { // the second start asks nothing again
+		for range 2 { // the second start asks nothing
 			rep := reported(t, r)
 			s := rep.Systems[0]
 			all := s.Overall.Types[benchmark.All]
@@ -133,8 +133,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 	}
 }
 
-// A file with some of the answers is one row more, which says how many and is in no
-// comparison.
+// A file with some of the answers is one more row, which says how many, and is not compared.
 func TestPartialPredictions(t *testing.T) {
 	p, err := own.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
@@ -243,7 +242,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 		got := it.Measure(record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
 		for name, v := range map[string]*float64{"recall@10": got.RecallAt10, "RR": got.MRR, "nDCG@10": got.NDCGAt10} {
 			want := golden[name][q]
-			if v == nil && len(it.Gold) == 0 && want == 0 { // not defined here
+			if v == nil && len(it.Gold) == 0 && want == 0 { // trec_eval does not define this figure
 				continue
 			}
 			check.True(t, v != nil && math.Abs(*v-want) <= 2e-9,
@@ -263,8 +262,7 @@ func trecLines(t *testing.T, name string) [][]string {
 	return out
 }
 
-// Systems answer the same item at once: an append to its statements must not write into
-// the memory of another append.
+// Systems answer the same item concurrently: an append to its statements must not write into another's memory.
 func TestGoldStatementsAppend(t *testing.T) {
 	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
 	first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b")

@@ -31,7 +31,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// run runs and, where there is a folder, reports into it.
+// run runs the systems and, if there is a folder, writes the report.
 func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 	t.Helper()
 	records, err := r.Run(t.Context())
@@ -41,7 +41,7 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 	return records, err
 }
 
-// reported runs and returns the report.
+// reported runs the systems and returns the report.
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records := check.Of(run(t, r)).OK(t)
@@ -55,16 +55,16 @@ func TestRun(t *testing.T) {
 	check.Equal(t, calls.Load(), 14, "answers, want 2 systems × 7 questions")
 	all := rep.Systems[0].Overall.Types[benchmark.All]
 	check.True(t, all.N == 7 && *all.RecallAt5 == 1 && *all.MRR == 1 && *all.AllAt5 == 1, "evidence over all: %+v", all)
-	// Each evidence is the one document of the question, so the multi-fact
-	// questions miss their second unit: (5 + 2·½) / 7.
+	// Each system reads the one document of the question, so the multi-fact questions miss their second unit:
+	// (5 + 2·½) / 7.
 	if got, want := *all.PromptRecall, 6.0/7; got != want {
 		t.Errorf("evidence in the prompt %v, want %v", got, want)
 	}
 	check.Equal(t, *all.ContextTokens, 5, "context of %v tokens", *all.ContextTokens)
 	summary := rep.Systems[0].Overall.Types[wildgraph.Summary]
 	check.True(t, *summary.Recall == 0.5 && *summary.Precision == 1 && *summary.F1OfMeans == 2.0/3 && summary.K == 10, "summary: %+v", summary)
-	// fish has no second multi-fact question; a domain without any still has
-	// the key, and no figures.
+	// Domain fish has no second multi-fact question; a domain without multi-fact questions still has the key,
+	// and no figures.
 	r := benchtest.Runner("", &calls, nil)
 	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
 	none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]
@@ -80,8 +80,8 @@ func TestRun(t *testing.T) {
 	check.Equal(t, strings.Count(got["/judgments.jsonl"], "\n"), 14, "judgments")
 }
 
-// A run that stops at any point goes on from there, repeats no answer, and
-// ends with the bytes of a run in one go, whatever the concurrency.
+// A run that is stopped at any point continues from there, repeats no answer, and ends with the bytes of an
+// uninterrupted run, at any concurrency.
 func TestResume(t *testing.T) {
 	var calls atomic.Int64
 	whole := t.TempDir()
@@ -114,7 +114,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// counting counts what a judge is asked.
+// counting counts the judge's questions.
 type counting struct {
 	benchtest.Exact
 	name  string
@@ -133,8 +133,8 @@ func (j counting) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgm
 	return j.Exact.Summary(ctx, c)
 }
 
-// A run in a folder that holds the records of others pays for what is new, and
-// its report is that of a folder of its own.
+// A run in a folder with the records of other runs pays only for new calls, and its report equals that of an
+// empty folder.
 func TestOnlyWhatIsNew(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {
@@ -200,8 +200,8 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
-// Answers whose texts were not kept are asked for again by a judge that is shown
-// them, and by no other.
+// Answers whose texts were not stored are requested again for a judge that reads the evidence, and for no
+// other.
 func TestTextsForTheJudge(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
@@ -283,7 +283,7 @@ func TestProgress(t *testing.T) {
 	check.True(t, last.Done == 14 && last.Resumed == 14, "last event of the resumed run %+v", last)
 }
 
-// What counts as what, one question at a time.
+// How each kind of result is counted, one question at a time.
 func TestRefusals(t *testing.T) {
 	one, two := []benchmark.Unit{{"a"}}, []benchmark.Unit{{"a", "a2"}, {"b"}}
 	read := func(docs ...string) record.Answer {
@@ -343,7 +343,7 @@ func TestRefusals(t *testing.T) {
 	check.Equal(t, skipped, stats.Refusals{}, "skipped")
 }
 
-// shy refuses what is asked of hawks and eels, and has read their pages.
+// shy refuses questions about hawks and eels, and has read their pages.
 type shy struct{ benchtest.Parrot }
 
 func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
@@ -352,8 +352,8 @@ func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer,
 	return a, err
 }
 
-// A run counts its refusals by system and type. A question without an answer is not
-// put to the judge, and marking it so asks no system again.
+// A run counts refusals by system and type. The judge does not get a question without an answer, and marking a
+// question as such asks no system again.
 func TestRunCountsRefusals(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
@@ -363,14 +363,14 @@ func TestRunCountsRefusals(t *testing.T) {
 		r.Systems = []benchmark.Entry{{Name: "shy", New: func(string) (benchmark.System, error) {
 			return &shy{benchtest.Parrot{Calls: &calls}}, nil
 		}}}
-		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
+		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // marks the eel's question
 		out := check.Of(r.Run(t.Context())).OK(t)
 		rep := check.Of(report.New(out)).OK(t)
 		return out, rep
 	}
 	_, rep := run(false)
-	// Of seven questions two are summaries with half of their gold. The hawk's needs
-	// the owl as well, which was not read; the eel's page was.
+	// Of seven questions two are summaries with half of their gold. The hawk's question also needs the owl's
+	// page, which was not read; the eel's page was read.
 	got := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
 	check.Equal(t, got.Refusals, stats.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1})
 	before := calls.Load()
@@ -381,7 +381,7 @@ func TestRunCountsRefusals(t *testing.T) {
 	check.True(t, eel != nil && eel.Value == 1 && calls.Load() == before, "the eel is judged %+v after %d more answers", eel, calls.Load()-before)
 }
 
-// refusing asks a model that declines each question in another natural way.
+// refusing asks a model that refuses each question in other natural words.
 type refusing struct {
 	benchtest.Parrot
 	reader.Reader
@@ -391,7 +391,7 @@ func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 	return r.Read(ctx, q, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The ferry was built at Holmvik."}}}, nil)
 }
 
-// Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
+// Ten questions without an answer, refused in ten wordings, are ten refusals: of a model and of predictions.
 func TestNaturalRefusals(t *testing.T) {
 	data := check.Of(os.ReadFile("testdata/refusals.txt")).OK(t)
 	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
@@ -417,12 +417,12 @@ func TestNaturalRefusals(t *testing.T) {
 	}
 }
 
-// moody is a judge with a way to fail; its name is that of the zoo's.
+// moody is a judge that can fail in a way; its name is the one of the test data's judge.
 type moody struct {
 	benchtest.Exact
 	cause string
 	calls *atomic.Int64
-	anew  *atomic.Int64 // calls that pass by caches
+	anew  *atomic.Int64 // number of calls that ignore caches
 }
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
@@ -436,7 +436,7 @@ func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, erro
 	return j.Exact.Fact(ctx, c)
 }
 
-// watched counts the questions that are asked past caches.
+// watched counts the questions for which caches must be ignored.
 type watched struct {
 	benchtest.Parrot
 	anew *atomic.Int64
@@ -449,8 +449,8 @@ func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Ans
 	return w.Parrot.Answer(ctx, q)
 }
 
-// What failed for a passing reason is asked again at the next start, and all that
-// failed if that is wanted, then past the caches; the report is that of a healthy run.
+// Questions that failed for a reason that may pass are asked again at the next start, and on request all failed
+// ones, then without caches; the report equals that of a healthy run.
 func TestHealing(t *testing.T) {
 	var calls atomic.Int64
 	healthy := t.TempDir()
@@ -458,7 +458,7 @@ func TestHealing(t *testing.T) {
 	want := benchtest.Files(t, healthy)
 	for _, tt := range []struct {
 		cause       llm.Kind
-		ofOne       bool // it can be the reason that one question has no answer
+		ofOne       bool // whether this reason can leave a single question without an answer
 		retry, heal bool
 	}{
 		{llm.ErrEmpty, true, false, true},
@@ -498,7 +498,7 @@ func TestHealing(t *testing.T) {
 					reported(t, r)
 				}
 				start(true, false)
-				for again := range 2 { // the second finds nothing to do
+				for again := range 2 { // the second start must find nothing to do
 					answers.Store(0)
 					judged.Store(0)
 					anew.Store(0)
@@ -507,9 +507,9 @@ func TestHealing(t *testing.T) {
 					switch {
 					case !tt.heal || again > 0:
 					case who == "answer":
-						expected = [3]int64{2, 2, 2} // the owl, of two systems
+						expected = [3]int64{2, 2, 2} // the owl's question, of two systems
 					default:
-						expected = [3]int64{0, 10, 10} // all facts
+						expected = [3]int64{0, 10, 10} // all fact questions
 					}
 					if !tt.retry {
 						expected[2] = 0

@@ -87,7 +87,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, p := range listPackages() {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
-		if pkg == "docs" || strings.HasPrefix(pkg, "docs/") { // tests and measurements import what they look at
+		if pkg == "docs" || strings.HasPrefix(pkg, "docs/") { // tests and measurements may import anything
 			continue
 		}
 		from, ok := rowOf(layers, pkg)
@@ -112,8 +112,8 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
-// Whoever only asks models links nothing that sends, and whoever imports retrieval, the scorer or
-// the benchmark no client of a vendor.
+// A program that only asks models links no package that sends, and one that imports retrieval, the judges or
+// the benchmark links no vendor's client.
 func TestNobodyLinksWhatSends(t *testing.T) {
 	check.Long(t)
 	for _, p := range listPackages() {
@@ -126,7 +126,7 @@ func TestNobodyLinksWhatSends(t *testing.T) {
 	}
 }
 
-// fenced is the first block of a language in a document.
+// fenced returns the first code block of a language in a document.
 func fenced(t *testing.T, document, language string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(string(check.Of(os.ReadFile(document)).OK(t)), "```"+language+"\n")
@@ -135,7 +135,7 @@ func fenced(t *testing.T, document, language string) string {
 	return block
 }
 
-// folder writes files into a folder of its own.
+// folder writes files into a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	all, dir := make(fstest.MapFS), t.TempDir()
@@ -146,8 +146,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The program in the README runs as it stands there: an overlay puts it into the module without
-// touching it.
+// The README's program runs as printed: an overlay puts it into the module without writing a file there.
 func TestReadmeProgram(t *testing.T) {
 	check.Long(t)
 	place, dir, empty := check.Of(filepath.Abs("../examples/readme/main.go")).OK(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
@@ -172,7 +171,7 @@ func TestReadmeProgram(t *testing.T) {
 		if tt.fails || tt.want == "" {
 			continue
 		}
-		for name := range strings.FieldsSeq(files) { // each source holds what it is cited for
+		for name := range strings.FieldsSeq(files) { // each of the files contains the source that is cited for it
 			text, err := os.ReadFile(filepath.Join(office, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, tt.want) || !strings.Contains(flat, strings.TrimSuffix(strings.Fields(tt.question)[6], "?")) {
 				t.Errorf("%s: %q cites %s, %v", tt.question, said, name, err)
@@ -182,7 +181,7 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// Links between documents lead somewhere, and every picture is in one.
+// Links between documents have targets, and every picture is shown in a document.
 func TestLinks(t *testing.T) {
 	files, pictures := check.Of(filepath.Glob("*.md")).OK(t), check.Of(filepath.Glob("img/*")).OK(t)
 	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
@@ -206,8 +205,8 @@ var (
 	testFunc  = regexp.MustCompile(`(?m)^([^:]+):func (Test[A-Za-z0-9]+)\(`)
 )
 
-// The table of the papers' items has 72 rows, each of which names tests that are there; one of
-// them failed when a formula of the row was broken.
+// The table of the papers' items has 72 rows, each of which names existing tests. For each row a test was seen
+// to fail when a formula of the row was broken.
 func TestFidelity(t *testing.T) {
 	table := check.Of(os.ReadFile("fidelity.md")).OK(t)
 	out, err := exec.CommandContext(t.Context(), "git", "grep", "-h", "--no-color", "-E", "--full-name", "-H", "^func Test", "--", "../*_test.go").Output()

@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
-// answer stands for a pipeline of one's own.
+// answer stands in for the caller's pipeline.
 func answer(t *testing.T, question string) string {
 	t.Logf("asked %q", question)
 	return "On 17 September Typhoon Sanba made landfall over South Korea."

@@ -36,7 +36,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
-// mine is a RAG of one's own: it reads the page that shares most words with the question.
+// mine is a RAG of the caller: it reads the page that shares most words with the question.
 type mine struct{ pages []graphrag.Document }
 
 func (m *mine) Index(_ context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
@@ -67,10 +67,10 @@ func (m *mine) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, 
 
 func (m *mine) Close() error { return nil }
 
-// A system of one's own on data of one's own.
+// A system of the caller on data of the caller.
 func Example_own() {
 	ctx := context.Background()
-	docs := fstest.MapFS{ // os.DirFS(dir) on disk
+	docs := fstest.MapFS{ // for a folder on disk use os.DirFS(dir)
 		"owls.md":   {Data: []byte("Barn owls hunt by ear.")},
 		"otters.md": {Data: []byte("Sea otters sleep in kelp.")},
 	}
@@ -84,11 +84,11 @@ func Example_own() {
 	runner := benchmark.Runner{Dataset: set, Judge: judged, Systems: []benchmark.Entry{
 		{Name: "mine", New: func(string) (benchmark.System, error) { return &mine{}, nil }},
 	}}
-	run, err := runner.Run(ctx) // with Options.Dir it resumes
+	run, err := runner.Run(ctx) // resumes if Options.Dir is set
 	if err != nil {
 		panic(err)
 	}
-	r, err := report.New(run) // report.Write(dir, run) writes the folder
+	r, err := report.New(run) // report.Write(dir, run) writes the report's folder
 	if err != nil {
 		panic(err)
 	}
@@ -102,14 +102,13 @@ func Example_own() {
 	// evidence_recall_at_5 1
 }
 
-// The guide to judges shows the test that compiles here.
+// The guide to judges prints the test of this file.
 func TestGuides(t *testing.T) {
 	code, source := fenced(t, "judge.md", "go"), check.Of(os.ReadFile("judge_test.go")).OK(t)
 	check.True(t, len(code) >= 400 && strings.Contains(string(source), strings.TrimSpace(code)), "the Go code of judge.md is not that of judge_test.go")
 }
 
-// The test in Python runs as it stands in own-data.md: it passes on right answers, and says which
-// are wrong.
+// The Python test of own-data.md runs as printed: it passes on right answers, and reports wrong ones.
 func TestPython(t *testing.T) {
 	check.Long(t)
 	python, err := exec.LookPath("python3")
@@ -138,7 +137,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// A finished index of LightRAG is asked by another recipe's search, without a model.
+// A finished index of LightRAG is searched by another recipe, without a model.
 func Example_foreign() {
 	ctx := context.Background()
 	folder := fstest.MapFS{ // os.DirFS("rag_storage") on disk

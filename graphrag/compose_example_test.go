@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// A retriever of one's own: words find chunks, a walk from these through the names that chunks share finds more,
-// and the reader quotes the best.
+// A retriever of the caller: words find chunks, random walks from these through names that chunks share find
+// more, and the reader quotes the best.
 func Example_composition() {
 	ctx := context.Background()
 	docs := []graphrag.Document{
@@ -43,7 +43,7 @@ func Example_composition() {
 
 	question := graphrag.Question{Text: "Who built the Fram?"}
 	var seeds []ppr.Seed
-	for _, hit := range words.Search(question.Text, 1, nil) { // hit.ID is a position in chunks
+	for _, hit := range words.Search(question.Text, 1, nil) { // hit.ID is an index into chunks
 		if p, ok := g.Passage(chunks[hit.ID].ID); ok {
 			seeds = append(seeds, ppr.Seed{Node: view.Passage(p), Weight: hit.Score})
 		}

@@ -30,7 +30,7 @@ func day(s string) time.Time {
 	return t
 }
 
-// people are four documents; the last has no field.
+// people are four documents; the last has no fields.
 var people = []graphrag.Fields{
 	{"team": "ops", "year": 2024., "tags": []string{"legal", "pay"}, "public": true, "published": day("2024-05-01")},
 	{"team": "hr", "year": 2023., "tags": []string{}, "public": false, "published": day("2023-12-31T23:00:00-02:00"), "a b": "x"},
@@ -38,7 +38,7 @@ var people = []graphrag.Fields{
 	nil,
 }
 
-// met are the numbers of the documents that meet a condition, with "!" where their terms do not say so.
+// met returns the numbers of the documents that meet a condition, with "!" if its terms give others.
 func met(c graphrag.Condition) (out string) {
 	meets := c.Compile()
 	for i, f := range people {
@@ -52,7 +52,7 @@ func met(c graphrag.Condition) (out string) {
 	return out
 }
 
-// byTerms decides a condition by the terms of fields, as stores do.
+// byTerms decides a condition by the terms of the fields, as stores do.
 func byTerms(c graphrag.Condition, terms []string) bool {
 	return graphrag.Translate(c, func(spans []graphrag.Span) bool {
 		return slices.ContainsFunc(spans, func(s graphrag.Span) bool {
@@ -94,7 +94,7 @@ func TestBadConditions(t *testing.T) {
 	}
 }
 
-// Conditions that a program made and no text says are told, and no one panics.
+// Conditions that a program has built wrongly are reported; none causes a panic.
 func TestCheck(t *testing.T) {
 	deep := graphrag.Equal("a", 1)
 	for range 1000 {
@@ -120,7 +120,7 @@ func TestCheck(t *testing.T) {
 	check.True(t, err == nil && c.Check() == nil, "what was read: %v, %v", err, c.Check())
 }
 
-// A list of ten thousand values is looked up, not walked through.
+// A list of ten thousand values is looked up by hash, not searched from the start.
 func TestManyValues(t *testing.T) {
 	values := make([]any, 10_000)
 	for i := range values {
@@ -184,7 +184,7 @@ func TestFieldsInJSON(t *testing.T) {
 	check.True(t, json.Unmarshal([]byte(`{"where": "team ="}`), new(graphrag.Question)) != nil, "half a condition was read")
 }
 
-// A scope hides documents without its fields, whatever it says of them, and only narrows.
+// A scope hides documents that lack its fields, whatever its condition is, and can only be narrowed.
 func TestScopes(t *testing.T) {
 	check.True(t, graphrag.ScopeOf(t.Context()) == nil, "a scope without one")
 	seen := func(ctx context.Context) (out string) {
@@ -220,8 +220,8 @@ func ExampleParseCondition() {
 	// false
 }
 
-// Whatever way documents come, their fields are of the kinds that conditions know, and their
-// titles, IDs and fields bounded.
+// However documents are given, their fields have the kinds that conditions know, and titles, IDs and fields are
+// limited in size.
 func TestNormalDocuments(t *testing.T) {
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200))
 	d, err := graphrag.Document{ID: "a", Title: strings.Repeat("é", 1000), Fields: graphrag.Fields{
@@ -263,8 +263,7 @@ func Example() {
 	// fram.md
 }
 
-// A function is a Retriever: here, one that finds the chunks that hold the
-// question.
+// A function is a Retriever: here it finds the chunks that contain the question.
 func ExampleRetrieverFunc() {
 	chunks := []graphrag.Chunk{
 		{ID: "owls.md#000000", Doc: "owls.md", Text: "Owls hunt by ear."},
@@ -290,7 +289,7 @@ func ExampleRetrieverFunc() {
 
 func ExampleUsage_Add() {
 	a := graphrag.Usage{Calls: 1, PromptTokens: 900, CompletionTokens: 40}
-	b := graphrag.Usage{CachedCalls: 1} // served from the cache: costs nothing
+	b := graphrag.Usage{CachedCalls: 1} // a reply from the cache costs nothing
 	fmt.Printf("%+v\n", a.Add(b))
 	// Output:
 	// {Calls:1 CachedCalls:1 PromptTokens:900 CompletionTokens:40 EmbeddedTokens:0 ProviderCached:0 Estimated:false Unread:0}

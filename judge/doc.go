@@ -11,12 +11,11 @@
 // are matched with the gold ones, and recall, precision and F1 are computed from the matches (WildGraphBench,
 // arXiv 2602.02053, section 3.5, equations 2 and 3).
 //
-// Package judge/model asks a language model, by one of two profiles: what statements say together (joint), or
-// pair by pair as the equations do (paper). Package judge/lexical compares words, numbers and negation
-// without a model. Figures of different profiles and judges must not be mixed in a table. Package judge/short
-// is for names, numbers and choices.
+// Package judge/model asks a language model, by one of two profiles: joint compares what statements say
+// together, paper compares them in pairs, as the equations do. Package judge/lexical compares words, numbers
+// and negation without a model. Figures of different profiles and judges must not be mixed in a table. Package
+// judge/short is for names, numbers and choices.
 //
-// Every verdict has one of three states. A judge that fails leaves the answer [Unscored], with the reason; it
-// never turns its own failure into a wrong answer. [stats.Tally] adds verdicts up; docs/judge.md defines every
-// figure.
+// Every verdict has one of three states. If a judge fails, the answer is [Unscored], with the reason, and never
+// counted as wrong. [stats.Tally] adds up verdicts; docs/judge.md defines every figure.
 package judge

@@ -16,12 +16,12 @@ import (
 
 // Judge decides how good an answer is.
 //
-// A judgement that could not be obtained (the model's reply was unusable after all retries) is a [Verdict] in
-// the state [Unscored] and no error. An error means that judging cannot continue: the context was cancelled,
+// If a judgment cannot be obtained, because the model's replies are unusable, the [Verdict] has the state
+// [Unscored], and there is no error. An error means that judging cannot continue: the context was cancelled,
 // the budget is spent, the server refuses requests. A Judge is safe for concurrent use.
 type Judge interface {
 	// Name identifies the judge in reports: kind, profile, model and prompt version. Figures of judges with
-	// different names do not compare.
+	// different names cannot be compared.
 	Name() string
 	// Fact judges the answer to a question with one gold statement: Case.Reference.
 	Fact(ctx context.Context, c Case) (FactJudgment, error)
@@ -38,12 +38,12 @@ type Case struct {
 	Refused bool
 	// Type is the type of the question in its data set, for judges that distinguish types; may be empty.
 	Type string
-	// Reference is the gold statement of a fact question, Aliases are equivalent ones.
+	// Reference is the gold statement of a fact question; Aliases are equivalent gold statements.
 	Reference string
 	Aliases   []string
 	// Statements are the gold statements of a summary question.
 	Statements []string
-	// Evidence is the text behind the answer, for judges that show it.
+	// Evidence has the texts from which the answer was written, for judges that show them to a model.
 	Evidence []string
 }
 
@@ -53,8 +53,8 @@ type State string
 // The three states of a verdict.
 const (
 	Scored        State = "scored"
-	Unscored      State = "unscored"       // a score exists, but could not be obtained
-	NotApplicable State = "not_applicable" // there is nothing to score
+	Unscored      State = "unscored"       // the answer should have a score, but judging failed
+	NotApplicable State = "not_applicable" // there is nothing to score, as Reason explains
 )
 
 // Verdict is a judge's decision on one item.
@@ -62,7 +62,7 @@ type Verdict struct {
 	State State `json:"state"`
 	// Value is in 0..1 and valid only in the state Scored.
 	Value float64 `json:"value"`
-	// Reason is the judge's reason for a score, or why there is none.
+	// Reason is the judge's reason for the score, or says why there is no score.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func Score(value float64, reason string) Verdict {
 	return Verdict{State: Scored, Value: value, Reason: reason}
 }
 
-// NoScore returns an unscored verdict with its cause.
+// NoScore returns an unscored verdict with its reason.
 func NoScore(reason string) Verdict { return Verdict{State: Unscored, Reason: reason} }
 
 // Cause returns the kind of an unscored verdict: its reason up to the first colon.
@@ -84,10 +84,10 @@ func (v Verdict) Cause() string {
 // else 0 (WildGraphBench, section 3.5).
 type FactJudgment struct {
 	Verdict
-	// Grounded is 1 if the evidence supports every claim of the answer, else 0; empty without
-	// [Options.Grounded], not applicable without evidence.
+	// Grounded is 1 if the evidence supports every claim of the answer, else 0. It is empty without
+	// [Options.Grounded], and not applicable without evidence.
 	Grounded Verdict `json:"grounded,omitzero"`
-	// Scores are further figures of the answer, by names with their procedure, such as "f1/musique".
+	// Scores are further figures of the answer, by names that contain their procedure, such as "f1/musique".
 	Scores   map[string]Verdict `json:"scores,omitempty"`
 	Protocol Protocol           `json:"protocol,omitzero"`
 	Usage    graphrag.Usage     `json:"usage"`
@@ -95,19 +95,19 @@ type FactJudgment struct {
 
 // Protocol counts irregularities in the replies of a judge's model.
 type Protocol struct {
-	// Extra are verdicts under unknown ids, Duplicate are further verdicts under one id; they are discarded.
+	// Extra counts verdicts with unknown ids, Duplicate repeated verdicts; both are discarded.
 	Extra     int `json:"extra,omitempty"`
 	Duplicate int `json:"duplicate,omitempty"`
-	// Missing are the ids without a usable verdict in a reply.
+	// Missing is the number of ids for which a reply had no usable verdict.
 	Missing int `json:"missing,omitempty"`
-	// Canaries are the control items, FailedCanaries the ones with a wrong verdict.
+	// Canaries is the number of verdicts on control items, FailedCanaries the number of wrong ones.
 	Canaries       int `json:"canaries,omitempty"`
 	FailedCanaries int `json:"failed_canaries,omitempty"`
-	// Failures are the calls without a usable reply.
+	// Failures is the number of calls without a usable reply.
 	Failures int `json:"failures,omitempty"`
 }
 
-// Plus returns the sum of both.
+// Plus returns the sum of p and o.
 func (p Protocol) Plus(o Protocol) Protocol {
 	p.Extra += o.Extra
 	p.Duplicate += o.Duplicate
@@ -120,20 +120,19 @@ func (p Protocol) Plus(o Protocol) Protocol {
 
 // SummaryJudgment is the verdict on a summary question.
 type SummaryJudgment struct {
-	// Predicted are the statements found in the answer; Truncated reports that their limit cut some off.
+	// Predicted are the statements found in the answer; Truncated is true if a limit cut some off.
 	Predicted []string `json:"predicted,omitempty"`
 	Truncated bool     `json:"truncated,omitempty"`
-	// Matches lists the pairs of gold and predicted statements in a verdict, sorted: equivalent pairs, or
-	// predicted statements that state the gold one together; empty for judges that compare against whole
-	// texts.
+	// Matches lists, sorted, the pairs of a gold statement and a predicted one that states it, alone or
+	// together with others. It is empty for judges that compare statements with whole texts.
 	Matches []Match `json:"matches,omitempty"`
 	// Recall and Precision are equations 2 and 3 of WildGraphBench.
 	Recall    Verdict `json:"recall"`
 	Precision Verdict `json:"precision"`
-	// Ceiling is the precision of an answer that meets every gold statement by one predicted statement and
-	// has no others: the quotient of their numbers, at most 1.
+	// Ceiling is the best possible precision if each gold statement is met by one predicted statement: the gold
+	// statements divided by the predicted ones, at most 1.
 	Ceiling Verdict `json:"ceiling,omitzero"`
-	// Grounded is as in [FactJudgment].
+	// Grounded has the meaning it has in [FactJudgment].
 	Grounded Verdict `json:"grounded,omitzero"`
 	// Counts are the numbers behind recall and precision.
 	Counts   Counts         `json:"counts,omitzero"`
@@ -141,7 +140,8 @@ type SummaryJudgment struct {
 	Usage    graphrag.Usage `json:"usage"`
 }
 
-// Counts are numbers of statements. A pair is zero if its figure is not scored.
+// Counts are the numbers of statements, and of met ones, behind recall and precision; 0 if these are not
+// scored.
 type Counts struct {
 	Gold         int `json:"gold"`
 	GoldMet      int `json:"gold_met"`
@@ -155,7 +155,7 @@ type Match struct {
 	Predicted int `json:"predicted"`
 }
 
-// F1 returns the harmonic mean of precision and recall: scored if both are, 0 if both are 0.
+// F1 returns the harmonic mean of precision and recall. It is scored if both are scored, and 0 if both are 0.
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
@@ -174,17 +174,17 @@ func HarmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.Small
 
 // Options of the judges; the zero value asks only for the verdict.
 type Options struct {
-	// Grounded also asks whether the evidence supports all of the answer: one more request, which shows the
-	// evidence.
+	// Grounded also judges whether the evidence supports all of the answer. A model gets one more request,
+	// which shows the evidence.
 	Grounded bool
 }
 
-// Kind is the basis of verdicts. Figures of different kinds do not compare.
+// Kind is the basis of verdicts. Figures of different kinds cannot be compared.
 type Kind string
 
 // The kinds of judges.
 const (
-	KindWords      Kind = "words"      // rules compare words, and miss right answers in other words
+	KindWords      Kind = "words"      // rules compare words, and do not recognize right answers in other words
 	KindExact      Kind = "exact"      // rules compare answers of a fixed form
 	KindEntailment Kind = "entailment" // a small model decides whether one text follows from another
 	KindModel      Kind = "model"      // a language model decides
@@ -196,31 +196,31 @@ type Info struct {
 	// Profile names the procedure in flags, folders and reports.
 	Profile string
 	Kind    Kind
-	// Published is true for the procedures by which published figures were judged, with a model.
+	// Published is true for procedures that published figures used, with a model.
 	Published bool
-	// ReadsEvidence is true if cases need [Case].Evidence.
+	// ReadsEvidence is true if the judge reads Evidence of a [Case].
 	ReadsEvidence bool
-	// Scales show its figures in the units of a publication; nil without.
+	// Scales show the judge's figures in the units of a publication; nil if there is none.
 	Scales *Scales
 }
 
-// Scales are a table of figures in the units of a publication, beside a row of its own.
+// Scales describe a table of figures in the units of a publication, with a row of the published figures.
 type Scales struct {
-	// Row names the published system; Note says what its figures are about.
+	// Row is the name of the published system; Note describes its figures.
 	Title, Row, Note string
 	Columns          []Scale
 }
 
 // Scale is a column of [Scales].
 type Scale struct {
-	// Title includes the range. Score is a key of [FactJudgment].Scores; "" is the verdict.
+	// Title of the column includes the range. Score is a key of [FactJudgment].Scores; "" is the verdict.
 	Title, Score string
-	// Points converts a value in 0..1, or a mean of values.
+	// Points converts a value in 0..1, or a mean of values, to the published units.
 	Points    func(float64) float64
 	Published float64
 }
 
-// InfoOf returns the result of the judge's method Info() Info; a judge without it is of [KindOther].
+// InfoOf returns what the judge's method Info() Info returns; a judge without this method has [KindOther].
 func InfoOf(j Judge) Info {
 	if d, ok := j.(interface{ Info() Info }); ok {
 		return d.Info()
@@ -239,7 +239,7 @@ type Parts struct {
 // Procedure makes the judges of a profile. A data set lists its procedures.
 type Procedure struct {
 	Info
-	// NeedsModel and NeedsEntailer are true if it cannot judge without that part.
+	// NeedsModel and NeedsEntailer are true if the judge needs this one of the [Parts].
 	NeedsModel, NeedsEntailer bool
 	New                       func(Parts) (Judge, error)
 }
@@ -249,8 +249,7 @@ func (p Procedure) Possible(by Parts) bool {
 	return (by.Model != nil || !p.NeedsModel) && (by.Entailer != nil || !p.NeedsEntailer)
 }
 
-// Silent returns the verdict, 0, on a case whose system refused or gave an empty answer, and whether it is
-// one.
+// Silent returns the verdict 0 and true if the system refused or gave an empty answer, else false.
 func (c Case) Silent() (Verdict, bool) {
 	switch {
 	case c.Refused:
@@ -261,11 +260,11 @@ func (c Case) Silent() (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// ByFunc returns a judge that uses a function: does the answer of a case state a gold statement? The verdict
-// on a fact is the best one over reference and aliases, unscored if any is and none is 1. The recall of a
-// summary is the share of its statements that are stated, unscored if any of them is; its precision is not
-// applicable. Silent cases are 0 without a call. The name must cover everything that figures depend on;
-// states is called concurrently, and its costs are not in the judgments.
+// ByFunc returns a judge that uses a function: does the answer of a case state a gold statement? The verdict on
+// a fact is the best one over reference and aliases; it is unscored if one of these is and none is 1. The
+// recall of a summary is the share of its gold statements that are stated, unscored if one of them is; its
+// precision is not applicable. Refused and empty answers get 0 without a call. The name must cover everything
+// that figures depend on. states is called concurrently; its costs are not in the judgments.
 func ByFunc(name string, states func(ctx context.Context, c Case, gold string) (Verdict, error)) Judge {
 	return byFunc{name, Info{}, states}
 }
@@ -326,19 +325,19 @@ func (j byFunc) Summary(ctx context.Context, c Case) (out SummaryJudgment, err e
 	return out, ctx.Err()
 }
 
-// Entailer decides whether a text entails others. [local.Entailment] is one.
+// Entailer decides whether a text entails other texts. [local.Entailment] is an implementation.
 type Entailer interface {
 	Name() string
 	Entail(ctx context.Context, premise string, hypotheses []string) ([]local.Entailed, error)
 }
 
-// ByEntailment returns a judge by which an answer states a gold statement if question and answer together
-// entail it with a probability above one half.
+// ByEntailment returns a judge that finds a gold statement in an answer if question and answer together entail
+// it with a probability above one half.
 func ByEntailment(e Entailer) Judge {
 	return byFunc{"entailment/" + e.Name(), entailment, func(ctx context.Context, c Case, gold string) (Verdict, error) {
 		p, err := e.Entail(ctx, c.Question+"\n"+c.Answer, []string{gold})
 		if err != nil {
-			return Verdict{}, fmt.Errorf("judge: %w", err)
+			return Verdict{}, fmt.Errorf("judge: ask the entailment model: %w", err)
 		}
 		value := 0.
 		if p[0].Entails > .5 {

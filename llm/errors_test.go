@@ -32,7 +32,7 @@ func TestErrorContract(t *testing.T) {
 	check.True(t, errors.Is(err, context.Canceled) && errors.Is(err, llm.ErrCanceled), "%v", err)
 }
 
-// A reply with a stop reason that is not known to be an end is an error, and keeps its text.
+// A reply with an unknown stop reason is an error, and its text is kept.
 func TestFinish(t *testing.T) {
 	check.OK(t, journal.EachLine(os.DirFS("testdata"), "stops.jsonl", 1<<20, func(_ int, c struct{ Stop, Want string }) error {
 		m := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
@@ -48,7 +48,7 @@ func TestFinish(t *testing.T) {
 	}))
 }
 
-// A function of one's own is a model for every system, judge and cache.
+// A function of the caller is a model for every system, judge and cache.
 func ExampleByFunc() {
 	model := llm.ByFunc("echo", func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		return llm.Reply{Text: "You said: " + req.Messages[len(req.Messages)-1].Text, Finish: llm.FinishStop}, nil

@@ -55,7 +55,7 @@ func (m byFunc) Generate(ctx context.Context, req Request) (Reply, error) {
 	return reply, err
 }
 
-// The roles of a [Message]: who speaks.
+// The roles of a [Message] name its author.
 const (
 	System    = "system"
 	User      = "user"
@@ -68,8 +68,8 @@ type Message struct {
 	Text string `json:"text"`
 }
 
-// Request is a request to a model. The zero value of an optional field means "do not send it": some models
-// refuse a temperature or a token limit.
+// Request is a request to a model. An optional field with the zero value is not sent: some models refuse a
+// temperature or a token limit.
 type Request struct {
 	Messages []Message `json:"messages"`
 	// Schema, when set, is the JSON schema the reply must follow; SchemaName names it to the provider.
@@ -81,13 +81,13 @@ type Request struct {
 	// NAME, …}]} of the reply, with the arguments beside the name. Other models ignore Tools and learn of
 	// them from the messages.
 	Tools []Tool `json:"tools,omitempty"`
-	// MaxTokens limits the reply; 0 leaves it to the server.
+	// MaxTokens limits the reply, in tokens; 0 means the server's own limit.
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	Seed        *int64   `json:"seed,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
-	// Sample distinguishes repeated draws of the same request.
+	// Sample numbers the replies that are drawn for the same request, so that a cache keeps each of them.
 	Sample int `json:"sample,omitempty"`
 	// Stage and Question label the call in accounts and logs. The model does not see them; they are not in
 	// the cache key.
@@ -99,11 +99,11 @@ type Request struct {
 type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Parameters is the JSON schema of its arguments.
+	// Parameters is the JSON schema of the tool's arguments.
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// Prompt is a Request of one user message.
+// Prompt returns a Request with one user message.
 func Prompt(text string) Request {
 	return Request{Messages: []Message{{Role: User, Text: text}}}
 }
@@ -121,7 +121,7 @@ type Reply struct {
 	Text string `json:"text"`
 	// Reasoning is the visible reasoning of the model, if the server returns it.
 	Reasoning string `json:"reasoning,omitempty"`
-	// Finish is why the model stopped.
+	// Finish is the reason why the model stopped.
 	Finish string `json:"finish"`
 	// Model is the name reported by the server; it may differ from the requested one.
 	Model string `json:"model,omitempty"`
@@ -130,7 +130,7 @@ type Reply struct {
 	Usage       Usage  `json:"usage"`
 }
 
-// UsageFor returns the usage of a reply to req: the reply's own, or an estimate if it has none.
+// UsageFor returns the usage that a reply to req reports, or an estimate if it reports none.
 func (r Reply) UsageFor(req Request) Usage {
 	if r.Usage != (Usage{}) {
 		return r.Usage
@@ -145,8 +145,8 @@ func (r Reply) UsageFor(req Request) Usage {
 // Usage is [graphrag.Usage]: the one shape in which the whole library counts calls and tokens.
 type Usage = graphrag.Usage
 
-// EstimateTokens estimates the tokens of a text without a vocabulary: one for every four bytes or part of it,
-// as English text has in cl100k.
+// EstimateTokens estimates the tokens of a text without a vocabulary: its bytes divided by four, rounded up,
+// the average of English text in cl100k.
 func EstimateTokens(text string) int { return (len(text) + 3) / 4 }
 
 // Embedder turns texts into vectors. It has the shape of langchaingo's embeddings.Embedder and of the
@@ -167,13 +167,13 @@ type NamedEmbedder interface {
 // Streamer is a [Model] that can pass on a reply while it is written.
 type Streamer interface {
 	Model
-	// Stream is Generate, but calls piece with each part of the text as it arrives. The parts together are
-	// the text of the reply. An error of piece ends the call and is returned.
+	// Stream does what Generate does, and calls piece with each part of the text as it arrives. The parts
+	// together are the text of the reply. An error of piece ends the call and is returned.
 	Stream(ctx context.Context, req Request, piece func(text string) error) (Reply, error)
 }
 
-// Stream asks m and calls piece with the parts of the reply, or with the whole
-// of it if m is no [Streamer]; without piece it is m.Generate.
+// Stream asks m and calls piece with the parts of the reply, or with the whole text if m is no [Streamer]. If
+// piece is nil it calls m.Generate.
 func Stream(ctx context.Context, m Model, req Request, piece func(text string) error) (Reply, error) {
 	if s, ok := m.(Streamer); ok && piece != nil {
 		return s.Stream(ctx, req, piece)
@@ -185,7 +185,7 @@ func Stream(ctx context.Context, m Model, req Request, piece func(text string) e
 	return reply, err
 }
 
-// Kind classes an [Error]; errors.Is(err, llm.ErrTruncated) asks for one.
+// Kind is the class of an [Error]; errors.Is(err, llm.ErrTruncated) reports whether err has that class.
 type Kind string
 
 func (k Kind) Error() string { return "llm: " + string(k) }
@@ -212,13 +212,13 @@ const (
 	ErrRefused Kind = "refused"
 	// ErrTruncated: the reply was cut at the token limit.
 	ErrTruncated Kind = "reply truncated"
-	// ErrUnfinished: the model stopped for a reason that is not known to be an end.
+	// ErrUnfinished: the server gave a stop reason that is not known to be the end of a reply.
 	ErrUnfinished Kind = "reply unfinished"
 	// ErrEmpty: a reply without text.
 	ErrEmpty Kind = "empty reply"
 	// ErrInvalidOutput: a reply that does not hold what was asked for.
 	ErrInvalidOutput Kind = "invalid output"
-	// ErrBudgetExceeded: the call was not made, see llm/paid.
+	// ErrBudgetExceeded: the call was not made because it could exceed a limit of llm/paid.
 	ErrBudgetExceeded Kind = "budget exceeded"
 	// ErrCanceled: the context was cancelled.
 	ErrCanceled Kind = "canceled"
@@ -227,7 +227,7 @@ const (
 // Billed says whether a failed call cost money.
 type Billed string
 
-// BilledUnknown is the zero value: after a timeout or a lost connection nothing is known.
+// BilledUnknown is the zero value: after a timeout or a lost connection a call may have been billed.
 const (
 	BilledUnknown Billed = ""
 	BilledNo      Billed = "no"
@@ -241,7 +241,7 @@ type Error struct {
 	Endpoint string
 	// Status is the HTTP status, 0 if there was none.
 	Status int
-	// RetryAfter is the wait that the server asked for, 0 if none.
+	// RetryAfter is the wait that the server asked for, 0 if it asked for none.
 	RetryAfter time.Duration
 	// Body is the server's error message, or the start of its reply, without secrets.
 	Body string
@@ -255,7 +255,7 @@ type Error struct {
 	Err error
 }
 
-// ErrorType is the error type in a trace: the kind, without any text of the reply.
+// ErrorType returns the kind, as the error type in a trace: no text of the reply.
 func (e *Error) ErrorType() string { return string(e.Kind) }
 
 func (e *Error) Error() string {
@@ -342,8 +342,8 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 	return &Error{Kind: kind, Billed: billed, Err: err}
 }
 
-// stops lists the stop reasons of servers by their meaning, in lower case, letters only; "" is a regular end.
-// Sources: OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama, vLLM,
+// stops lists the stop reasons of servers by the kind of their error, in lower-case letters; "" is a regular
+// end. Sources: OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama, vLLM,
 // SGLang, TGI, llama.cpp and LM Studio.
 var stops = map[Kind]string{
 	"":           "stop endturn stopsequence eos eostoken eosfound endoftext stopstringfound word complete completed finish finished done toolcall toolcalls tooluse functioncall null",
@@ -361,7 +361,7 @@ func meaning(stop string) Kind {
 		}
 		return -1
 	}, stop)
-	word = strings.TrimPrefix(word, "finishreason") // of Google's clients
+	word = strings.TrimPrefix(word, "finishreason") // Google's clients write FINISH_REASON_STOP
 	for kind, words := range stops {
 		if word == "" && kind == "" || word != "" && strings.Contains(" "+words+" ", " "+word+" ") {
 			return kind
@@ -370,9 +370,9 @@ func meaning(stop string) Kind {
 	return ErrUnfinished
 }
 
-// Finish makes a [Reply] from the text of a model and its stop reason: it splits off the reasoning, and
-// returns an error with the partial text for a reply that is empty or whose stop reason is not a known end.
-// An empty stop reason is a regular end. Models that are not built on package transport call it.
+// Finish makes a [Reply] from the raw text of a model and its stop reason: it splits off the reasoning, and
+// returns an error with the partial text for a reply that is empty or whose stop reason is not a known end. An
+// empty stop reason is a regular end. Models that are not built on package transport call it.
 func Finish(reply Reply, raw, stop string) (Reply, error) {
 	text, thinking, open := SplitThinking(raw)
 	reply.Text, reply.Reasoning = text, strings.Trim(reply.Reasoning+"\n"+thinking, "\n")
@@ -395,7 +395,7 @@ func Finish(reply Reply, raw, stop string) (Reply, error) {
 	return reply, &Error{Kind: kind, Billed: billed, Partial: text, Err: errors.New(why)}
 }
 
-// thoughtMarks are the marks around reasoning in the templates of models.
+// thoughtMarks are the pairs of marks that models write around their reasoning.
 var thoughtMarks = [][2]string{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"},
 	{"<THINK>", "</THINK>"}, {"<analysis>", "</analysis>"}, {"<reflection>", "</reflection>"}, {"<scratchpad>", "</scratchpad>"},
@@ -407,12 +407,12 @@ var thoughtMarks = [][2]string{
 	{"<|begin_of_thought|>", "<|end_of_thought|>"}, // OpenThinker
 }
 
-// edgeMarks are marks of templates at the beginning or the end of a reply.
+// edgeMarks matches marks of chat templates at the beginning or the end of a reply.
 var edgeMarks = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
 
-// SplitThinking separates the reasoning at the start of a reply from the answer, in the marks of the usual
-// templates (<think>, [THINK], the channels of Harmony and others). open is true if such a block is not
-// closed: the reply was cut. A closing mark alone ends a block whose opening mark was part of the prompt.
+// SplitThinking separates the reasoning at the start of a reply from the answer, by the marks of the usual chat
+// templates (<think>, [THINK], the channels of Harmony and others). open is true if the closing mark is missing:
+// the reply was cut. Text before a closing mark without an opening one is reasoning: the prompt had the opening mark.
 func SplitThinking(text string) (answer, thinking string, open bool) {
 	var thought []string
 	rest := strings.TrimLeft(text, " \t\r\n")
@@ -420,7 +420,7 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 		return splitChannels(rest)
 	}
 	if inner, after, ok := strings.Cut(rest, "assistantfinal"); ok && strings.HasPrefix(inner, "analysis") {
-		return after, inner[len("analysis"):], false // channels without their marks
+		return after, inner[len("analysis"):], false // the server removed the marks of the channels
 	}
 	for at := 0; at >= 0; rest = strings.TrimLeft(text, " \t\r\n") {
 		if at = slices.IndexFunc(thoughtMarks, func(t [2]string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
@@ -444,8 +444,8 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 	return edgeMarks.ReplaceAllString(text, ""), strings.Join(thought, "\n"), false
 }
 
-// splitChannels is SplitThinking of a reply in the channels of Harmony. The answer is the
-// message of the channel "final", or the arguments of a call.
+// splitChannels separates reasoning from the answer in a reply with the channels of Harmony. The answer is the
+// message of the channel "final", or the arguments of a tool call.
 func splitChannels(text string) (answer, thinking string, open bool) {
 	var thought []string
 	for _, part := range strings.Split(text, "<|channel|>")[1:] {

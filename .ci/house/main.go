@@ -1,5 +1,5 @@
-// Command house draws the way of a document and that of a question through the packages, as SVG on stdout.
-// A package that does not exist is an error, so that the picture cannot be older than the tree.
+// Command house draws the way of a document and of a question through the packages, as SVG on stdout. It fails
+// if a package of the picture does not exist, so that the picture is never out of date.
 package main
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// box is a place on one of the ways: a title, and the packages or types that do the work.
+// box is a step on a way: a title, and the packages or types that do the work.
 type box struct {
 	title string
 	lines []string
 }
 
-// way is a row of boxes, with a word for what comes out at its end.
+// way is a row of boxes, with a word for the result.
 type way struct {
 	name, end string
 	boxes     []box

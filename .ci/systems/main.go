@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command systems makes the tables of systems in README.md and docs/systems.md. Without arguments it fails if the
-// table of recipes is not the one of the Info of each package under examples/baselines, or with -write writes it. With
-// the reports of two runs it writes the tables of figures:
+// Command systems makes the tables of systems in README.md and docs/systems.md. Without arguments it fails if
+// the table of recipes differs from the Info of the packages under examples/baselines; with -write it writes
+// the table. With the reports of two runs it writes the tables of figures:
 //
 //	go run ./examples/wildgraphbench -data $WILDGRAPHBENCH_DIR -out /tmp/pages
 //	go run ./examples/wildgraphbench -data $MUSIQUE_DIR -out /tmp/chains
 //	go run ./.ci/systems /tmp/pages/report.csv /tmp/chains/report.csv
 //
-// A system that both runs have gets its new figures in its rows; rows are in the order of the first column.
+// A system that is in both reports gets its new figures in its rows; rows are sorted by the first column of
+// figures.
 package main
 
 import (
@@ -43,7 +44,7 @@ func run(write bool, args []string) error {
 		return replace("docs/systems.md", "recipes", write, func(string) string { return recipes() })
 	case 2:
 	default:
-		return errors.New("name report.csv of the six domains and of MuSiQue, or nothing")
+		return errors.New("want the report.csv of the six domains and the report.csv of MuSiQue, or no arguments")
 	}
 	pages, err1 := read(args[0])
 	chains, err2 := read(args[1])
@@ -74,7 +75,7 @@ func run(write bool, args []string) error {
 	})))
 }
 
-// replace replaces a table of a document between its marks, or without write fails if it differs.
+// replace replaces a table between its marks in a document; without write it fails if the table would change.
 func replace(file, table string, write bool, of func(old string) string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -88,12 +89,12 @@ func replace(file, table string, write bool, of func(old string) string) error {
 	}
 	made := before + mark + "\n" + strings.TrimSpace(of(strings.TrimSpace(body))) + "\n\n<!-- /table -->" + after
 	if !write && made != string(data) {
-		return fmt.Errorf("%s: the table of systems is not the one of their packages: go run ./.ci/systems -write", file)
+		return fmt.Errorf("%s: the table of systems differs from the packages' Info: go run ./.ci/systems -write", file)
 	}
 	return os.WriteFile(file, []byte(made), 0o644)
 }
 
-// recipes returns a row for each run of systems with equal sources and costs.
+// recipes returns a row of the table for each group of successive systems with equal sources and costs.
 func recipes() string {
 	var b strings.Builder
 	b.WriteString("| name | source | model calls, beside one to answer |\n|---|---|---|\n")
@@ -124,7 +125,7 @@ func recipes() string {
 	return b.String()
 }
 
-// figures are the columns of a report by system and type of question, over all domains.
+// figures has the columns of a report by system and type of question, over all domains.
 type figures map[[2]string]map[string]string
 
 func read(file string) (figures, error) {
@@ -135,7 +136,7 @@ func read(file string) (figures, error) {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("%s: no rows: %w", file, err)
+		return nil, fmt.Errorf("read the rows of %s: %w", file, cmp.Or(err, errors.New("there are none")))
 	}
 	out := make(figures)
 	for _, row := range rows[1:] {
@@ -160,7 +161,7 @@ func percent(s string) string {
 
 var named = regexp.MustCompile("^\\| `([^`]+)`[^|]*\\|")
 
-// renewed replaces the figures in the rows of a table, and orders these by the first one.
+// renewed replaces the figures in the rows of a table, and sorts the rows by the first figure.
 func renewed(table string, of func(system string) []string) string {
 	var head, rows []string
 	for line := range strings.SplitSeq(table, "\n") {

@@ -1,5 +1,5 @@
-// Command words finds, in the Go files of trees without tests and testdata, comments and names that are hard to
-// read, prints each place and their number, and fails if there is any:
+// Command words finds comments and names that are hard to read in the Go files of folders, without tests and
+// testdata. It prints each place and their number, and fails if there is any:
 //
 //	go run ./.ci/words DIR...
 //
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// count prints the places in a tree, and returns their number.
+// count prints the places in a folder, and returns their number.
 func count(root string) (found int, err error) {
 	set := token.NewFileSet()
 	packages := map[string][]*ast.File{}

@@ -30,15 +30,15 @@ func dictionary(t *testing.T, entities ...anonyrag.Entity) *anonyrag.Dictionary 
 }
 
 var cast = []anonyrag.Entity{
-	{Name: "Long John Silver", Aliases: []string{"Silver", "Long John"}, Type: "PERSON"}, // PERSON#1
-	{Name: "Jim", Type: "PERSON"},                          // PERSON#2
-	{Name: "孙悟空", Aliases: []string{"悟空"}, Type: "PERSON"}, // PERSON#3
-	{Name: "Spy-glass", Type: "LOCATION"},                  // LOCATION#1
-	{Name: "Spy-glass Hill", Type: "LOCATION"},             // LOCATION#2
-	{Name: "José", Type: "PERSON"},                         // PERSON#4
+	{Name: "Long John Silver", Aliases: []string{"Silver", "Long John"}, Type: "PERSON"}, // becomes PERSON#1
+	{Name: "Jim", Type: "PERSON"},                          // becomes PERSON#2
+	{Name: "孙悟空", Aliases: []string{"悟空"}, Type: "PERSON"}, // becomes PERSON#3
+	{Name: "Spy-glass", Type: "LOCATION"},                  // becomes LOCATION#1
+	{Name: "Spy-glass Hill", Type: "LOCATION"},             // becomes LOCATION#2
+	{Name: "José", Type: "PERSON"},                         // becomes PERSON#4
 }
 
-// The longest name first, from left to right; whole words where there are words.
+// Longer names are replaced first, from left to right, and only whole words where a script has words.
 func TestAnonymize(t *testing.T) {
 	d := dictionary(t, cast...)
 	for text, want := range map[string]string{
@@ -66,7 +66,7 @@ func TestAnonymize(t *testing.T) {
 	check.True(t, !ok, "LOCATION#3 is somebody")
 }
 
-// What a reader can still make out is found, and words of every day are not.
+// Names that can still be read are found, and common words are not reported.
 func TestLeaks(t *testing.T) {
 	d := dictionary(t, cast...)
 	for text, want := range map[string][]string{
@@ -108,8 +108,8 @@ var story = anonyrag.Book{
 	},
 }
 
-// One dictionary for passages and questions; the gold of a reversion is what its text
-// holds, with all names; IDs and titles tell nothing.
+// Passages and questions use one dictionary. The gold answer of a reversion has all names of its text; IDs and
+// titles show no name.
 func TestBook(t *testing.T) {
 	got := check.Of(story.Anonymized()).OK(t)
 	want := anonyrag.Language{
@@ -153,7 +153,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// sample reads a book of the program's sample.
+// sample reads a book of the program's sample data.
 func sample(t *testing.T, language string) anonyrag.Book {
 	t.Helper()
 	data := check.Of(os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")).OK(t)
@@ -162,8 +162,8 @@ func sample(t *testing.T, language string) anonyrag.Book {
 	return b
 }
 
-// The shipped sample holds what it should, and no name can be read in what is made of
-// it, its questions included. Every right letter stands somewhere.
+// The shipped sample is complete, and no name can be read in the benchmark made of it, questions included.
+// Every letter is the right one of some question.
 func TestSample(t *testing.T) {
 	for language, want := range map[string]map[string]int{
 		"eng": {"choice-simple": 7, "choice-complex": 3, "reversion-simple": 6, "reversion-complex": 4},
@@ -191,7 +191,7 @@ func TestSample(t *testing.T) {
 				t.Errorf("%s: %+v", language, it)
 			}
 		}
-		for _, e := range b.Entities { // by plain search, without the dictionary
+		for _, e := range b.Entities { // search the text for each name, without the dictionary
 			for _, name := range append([]string{e.Name}, e.Aliases...) {
 				check.True(t, !strings.Contains(all.String(), name), "%s: %q can be read", language, name)
 			}
@@ -210,7 +210,7 @@ func TestEntitiesOf(t *testing.T) {
 	check.Equal(t, got, want)
 }
 
-// What a model writes is used if it is whole.
+// Questions that a model writes are used if they are complete.
 func TestByModel(t *testing.T) {
 	reply := `{"questions": [
 		{"question": "Who met Silver?", "options": ["Jim", "Ben", "Pew", "Flint"], "answer": "A.", "hops": 1, "passages": [1]},
@@ -241,7 +241,7 @@ func TestByModel(t *testing.T) {
 	check.True(t, err != nil, "a wrong key")
 }
 
-// Who answers without context has no use for the question. What fails stays.
+// A question that a model answers without the book is left out. Errors of the model are returned.
 func TestUnsolved(t *testing.T) {
 	l := check.Of(story.Anonymized()).OK(t)
 	l.QA = append(l.QA, l.QA[0], l.QA[0])
@@ -267,7 +267,7 @@ func TestUnsolved(t *testing.T) {
 	check.True(t, check.Err(anonyrag.Unsolved(t.Context(), l, fatal, j)) != nil, "a wrong key")
 }
 
-// No name is left of any text, and nothing else of it is touched.
+// No text contains a name any more, and nothing else in a text is changed.
 func FuzzAnonymize(f *testing.F) {
 	for _, s := range []string{"Long John Silver met Jim at Spy-glass Hill.", "孙悟空和悟空Jim", "Jimmy, JIM, Jims", "[PERSON#1]", "José Jose\u0301", "\xff", "ＪimＪｉｍ"} {
 		f.Add(s)
@@ -299,7 +299,7 @@ func persons(names ...string) (out []anonyrag.Entity) {
 	return out
 }
 
-// What is one person by its names has one placeholder, what could be two has not.
+// Names of one person get one placeholder; names that could be of two persons get none in common.
 func TestLinked(t *testing.T) {
 	for _, row := range check.Rows(t, "testdata/linked.txt") {
 		names, want := row[0], row[1]
@@ -316,14 +316,14 @@ func TestLinked(t *testing.T) {
 	check.True(t, err == nil && got == "[PERSON#1] came; [PERSON#1] spoke.", "%q, %v", got, err)
 }
 
-// A surname that can still be read is a leak, with a title before it or without.
+// A surname that can still be read is reported as a leak, with or without a title before it.
 func TestSurnameLeaks(t *testing.T) {
 	d := dictionary(t, persons("Captain Smollett", "Billy Bones", "John Hunter", "Hunter")...)
 	check.Equal(t, d.Leaks("Mr. Smollett met old Bones and Hunter; bones lay there."), []string{"Smollett", "Bones", "Hunter"})
 }
 
-// Groups that a model names are put together if they can be; whatever else it says leaves the
-// entities as they are.
+// Groups of names from a model's reply are merged where possible; any other reply leaves the entities
+// unchanged.
 func TestLinkedByModel(t *testing.T) {
 	entities := append(persons("Jim", "James Hawkins", "Silver"), anonyrag.Entity{Name: "Bristol", Type: "LOCATION"})
 	for reply, want := range map[string]string{
@@ -358,7 +358,7 @@ const (
 {"question": "Who slept?", "answer": "C", "options": ["[PERSON#1]", "[PERSON#2]", "[PERSON#3]", "nobody"]}`
 )
 
-// The shapes that are read, and what becomes of them.
+// The formats of books that are read, and their texts.
 func TestLoad(t *testing.T) {
 	set, err := anonyrag.Load(folder("anonyrag_eng_text_chunks.json", corpus, "anonyrag_eng_qa.jsonl", qa, "README.md", "x", "eng_schema.json", "{}"))
 	check.OK(t, err)
@@ -416,14 +416,14 @@ func TestLoadReportsProblems(t *testing.T) {
 	}
 }
 
-// The counts of the paper's Table 4: a question of five hops is complex, and the notes of a
-// report count by book.
+// The counts of the paper's Table 4: a question of five hops is complex, and the notes of a report have the
+// counts by book.
 func TestTable4(t *testing.T) {
 	chs, eng := anonyrag.Language{Name: "chs"}, anonyrag.Language{Name: "eng"}
 	for _, b := range []struct {
 		in     *anonyrag.Language
 		book   string
-		counts [4]int // choice simple and complex, reversion simple and complex
+		counts [4]int // numbers of choices, simple and complex, and of reversions, simple and complex
 	}{
 		{&chs, "Water Margin", [4]int{29, 24, 65, 146}}, {&chs, "Dream of the Red Chamber", [4]int{26, 34, 50, 314}},
 		{&eng, "Moby-Dick", [4]int{54, 51, 51, 142}}, {&eng, "Middlemarch", [4]int{54, 22, 116, 219}},
@@ -446,7 +446,7 @@ func TestTable4(t *testing.T) {
 	}
 }
 
-// Whatever the files hold: an error, or questions that can be asked and answered.
+// Any files give an error, or questions that can be asked and answered.
 func FuzzLoad(f *testing.F) {
 	f.Add(corpus, qa)
 	f.Add(`"x"`, `{"question": "q", "answer": "PERSON#1: x", "hops": 3.5}`)

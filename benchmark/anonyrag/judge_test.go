@@ -34,7 +34,7 @@ func TestJudge(t *testing.T) {
 		name      string
 		c         judge.Case
 		want      float64
-		precision float64 // of reversions
+		precision float64 // precision of reversions
 	}{
 		{"right letter", judge.Case{Type: "choice-simple", Reference: "B. (Jim)", Answer: "The answer is B."}, 1, 0},
 		{"wrong letter", judge.Case{Type: "choice", Reference: "B", Answer: "C"}, 0, 0},
@@ -61,7 +61,8 @@ func TestJudge(t *testing.T) {
 	if s, err := j.Summary(t.Context(), judge.Case{}); err != nil || s.Recall.State != judge.NotApplicable {
 		t.Errorf("%+v, %v", s, err)
 	}
-	// With a model its word decides, and the names are compared as ever. It is not asked about a letter.
+	// With a model the model's verdict counts, and names are still compared by rules. The model is not asked
+	// about letters.
 	script := llmtest.NewScript("m").Reply(llmtest.Any, "1")
 	model := newJudge(t, anonyrag.Options{Model: script})
 	for answer, want := range map[string]float64{"(B)": 1, "C. Ben": 0} {
@@ -73,7 +74,7 @@ func TestJudge(t *testing.T) {
 		strings.Contains(model.Name(), "/m+exact/anonyrag"), "%q: %+v, %v", model.Name(), got, err)
 }
 
-// oracle knows the gold, but for one question in three.
+// oracle gives the gold answer, except for every third question.
 type oracle struct{ gold map[string]string }
 
 func (o oracle) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
@@ -86,7 +87,7 @@ func (o oracle) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer,
 
 func (o oracle) Close() error { return nil }
 
-// A run has an accuracy for each format and class, and the figures of mappings.
+// A run has an accuracy for each format and class of questions, and figures of the mappings.
 func TestRun(t *testing.T) {
 	l := check.Of(sample(t, "eng").Anonymized()).OK(t)
 	set := anonyrag.Dataset(anonyrag.Name, l)
@@ -157,7 +158,7 @@ func TestWorkedExample(t *testing.T) {
 	check.True(t, !c.Exact(), "exact")
 }
 
-// Answers as models write them, each with what it says: pairs of a reversion, or a letter.
+// Answers as models write them, each with the pairs of a reversion, or the letter, that is read from it.
 func TestParsers(t *testing.T) {
 	file := check.Of(os.Open("testdata/answers.jsonl")).OK(t)
 	defer file.Close()
@@ -177,7 +178,7 @@ func TestParsers(t *testing.T) {
 	}
 }
 
-// Whatever a model writes, the counts hold together and no name is blank.
+// For any reply the counts are consistent and no name is blank.
 func FuzzParsers(f *testing.F) {
 	for _, s := range []string{"PERSON#1——鲁智深\n[LOCATION#2]: x; A#1=b", "{\"PERSON#1\": \"Jim\"}", "答案：A", "(A) (B)", "B. A rose", "\xff#1:\x00", "ﬀ#1：½"} {
 		f.Add(s)

@@ -45,7 +45,7 @@ and they are seen at dusk. What follows is of no use to anybody, but it fills th
 
 func filled(text string) string { return text + strings.Repeat(strings.ReplaceAll(body, "\n", " "), 3) }
 
-// pages are what the web holds.
+// pages are the pages of the web.
 var pages = map[string]string{
 	"https://world.example/owls":          filled("The barn owl is found almost everywhere: it is the most widespread owl of the world."),
 	"https://ear.example/a_(study)":       filled("The left ear of barn owls sits higher than the right one. Roger Payne worked on catching mice in 1958."),
@@ -55,7 +55,7 @@ var pages = map[string]string{
 	"https://unrelated.example/never/met": "",
 }
 
-// getter hands out pages, and counts how often each is asked for.
+// getter returns pages, and counts the requests for each.
 type getter struct {
 	asked map[string]int
 	mu    chan struct{}
@@ -75,8 +75,8 @@ func (g *getter) Page(ctx context.Context, url string) (fetch.Page, error) {
 	return fetch.Page{}, &fetch.Error{URL: url, Kind: fetch.Missing, Err: errors.New("404 Not Found")}
 }
 
-// scripted is a model that states sentences as they are, invents one, and believes pages
-// only where they share a word with the answer.
+// scripted is a model that returns sentences as statements, adds an invented one, and finds a statement
+// supported only by pages that share a word with it.
 func scripted() *llmtest.Script {
 	block := func(req llm.Request, label string) string {
 		_, s, _ := strings.Cut(req.Messages[len(req.Messages)-1].Text, label)
@@ -114,7 +114,7 @@ func scripted() *llmtest.Script {
 		})
 }
 
-// build builds the benchmark into dir with what is kept in work.
+// build builds the benchmark in dir, with the stored pages and replies in work.
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
 	client := check.Of(paid.Open(paid.Options{File: filepath.Join(work, "replies")})).OK(t)
@@ -166,7 +166,7 @@ func TestBuild(t *testing.T) {
 		}
 	}
 
-	// The loader takes it, and knows two pages of one title apart.
+	// The loader reads the benchmark, and two pages of one title are two documents.
 	set := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
 	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
@@ -176,7 +176,7 @@ func TestBuild(t *testing.T) {
 		}
 	}
 
-	// Built again, nothing is asked for and nothing changes.
+	// A second build asks for nothing and changes nothing.
 	before := snapshot(t, dir)
 	calls := model.Calls()
 	check.OK(t, check.Err(build(t.Context(), t, work, dir, newGetter(), model)))
@@ -184,7 +184,7 @@ func TestBuild(t *testing.T) {
 	check.True(t, diff == "" && model.Calls() == calls, "built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
 }
 
-// picky asks of each statement, and fails those that contain a word.
+// picky is asked about each statement, and rejects the ones that contain a word.
 type picky struct{}
 
 func (picky) Ask(_ context.Context, d construct.Draft) (string, error) {
@@ -210,8 +210,8 @@ func (picky) Backed(_ context.Context, d construct.Draft) (out []construct.Verdi
 	return out, nil
 }
 
-// One source makes a single-fact question, more a multi-fact one, whose pages are all there, and
-// needed together; a summary has the statements that its pages back, two at least (3.4).
+// One source makes a single-fact question, several a multi-fact question, whose pages are all present and
+// needed together. A summary has at least two statements, all supported by its pages (3.4).
 func TestQuestions(t *testing.T) {
 	gold := func(section string, sources ...string) construct.Gold {
 		g := construct.Gold{Title: "Owls", Path: []string{section}, Body: body}
@@ -242,8 +242,8 @@ func TestQuestions(t *testing.T) {
 	})
 }
 
-// A build that is stopped at any call goes on to the same bytes, and neither a page that
-// was obtained nor a reply is asked for twice.
+// A build that is stopped at any call ends with the same bytes when it is repeated, and requests no page or
+// reply twice.
 func TestBuildStopped(t *testing.T) {
 	whole := t.TempDir()
 	model := scripted()
@@ -355,7 +355,7 @@ func TestWikitext(t *testing.T) {
 	check.Contains(t, strings.Join(stated, "\n"), "total darkness. https://ear.example/owl https://prey.example/p", "stated")
 }
 
-// What is never closed, and what is nested deeply, is read to its end, and does not swell.
+// Unclosed and deeply nested markup is read to its end, and its text does not grow.
 func TestHostileWikitext(t *testing.T) {
 	for name, piece := range map[string]string{
 		"templates": "{{a|", "closed": "}}", "links": "[[a|", "references": "<ref name=x>", "named": "<ref name=x/>", "tags": "<b ", "comments": "<!--", "tables": "{|\n",
@@ -374,8 +374,8 @@ func FuzzWikitext(f *testing.F) {
 	})
 }
 
-// A question that repeats its sentence is asked for once more, with the words that it repeats, and
-// then there is none; of a fact and of a summary.
+// A question that repeats its sentence is requested once more, with the repeated words named, and then left
+// out: for facts and for summaries.
 func TestAskRepeats(t *testing.T) {
 	const copied, good = `{"question": "Who found that kelp forests recovered within a decade?"}`, `{"question": "What did James A. Estes of Santa Cruz report of kelp?"}`
 	triple := construct.Triple{Sentence: "Estes found that kelp forests recovered within a decade.[[1]](#cite_note-1)", Statement: "Kelp came back soon, as Estes saw."}
@@ -395,7 +395,7 @@ func TestAskRepeats(t *testing.T) {
 	check.True(t, q == "" && err != nil && m.Calls() == 2, "summary: %q, %v after %d calls", q, err, m.Calls())
 }
 
-// A sentence that was copied without marks and links is that of the section, or its loss is said.
+// A sentence that a program copied without marks and links is found in its section, or reported as lost.
 func TestGroundUnmarked(t *testing.T) {
 	a := construct.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^2] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n[^2]: [\"Rafts\"](https://rafts.example/)\n", "otter.md", construct.Options{})
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })

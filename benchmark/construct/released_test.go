@@ -32,10 +32,9 @@ func readLines[T any](t *testing.T, fsys fs.FS, name string) []T {
 	return out
 }
 
-// The stages without a model find the sections, the sources of sentences and the
-// references of the released data set again, byte for byte, but for references that stand
-// in none of its articles: an article of another day, links that are no references,
-// formulas whose pictures were counted anew.
+// The stages without a model find the sections, source sentences and references of the released data set byte
+// for byte, except references that are in none of its articles: of a later version of an article, links that
+// are no references, formulas whose pictures were counted again.
 func TestReleased(t *testing.T) {
 	fsys := os.DirFS(released(t))
 	residual := map[string]int{"human_activities": 1, "mathematics": 7, "nature": 15}
@@ -79,7 +78,7 @@ func TestReleased(t *testing.T) {
 		}
 		overlap += overlaps(questions)
 	}
-	if facts != 323 || overlap != 202 { // as another program counted
+	if facts != 323 || overlap != 202 { // numbers by an independent program
 		t.Errorf("%d of %d answers overlap", overlap, facts)
 	}
 	check.True(t, sections >= 187 && triples >= 802, "%d sections and %d triples", sections, triples)
@@ -99,7 +98,8 @@ func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.J
 	return wildgraph.NewJoin(known, files)
 }
 
-// Questions that may be asked, and those that copy, give away or name nothing: a line each.
+// Questions that are accepted, and questions that copy their source, give away the answer or name nothing: one
+// a line.
 func TestFault(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/questions.tsv")).OK(t)
 	for line := range strings.Lines(strings.TrimSpace(string(table))) {
@@ -188,13 +188,13 @@ func TestExcerpt(t *testing.T) {
 	check.Equal(t, Excerpt("short", "x", 100), "short")
 }
 
-// says asks the same of every draft.
+// says returns the same verdict on every draft.
 type says string
 
 func (s says) Ask(context.Context, Draft) (string, error) { return string(s), nil }
 
-// The question of a summary has 20 to 200 characters, as the paper's prompt asks for; others may be
-// shorter and longer.
+// The question of a summary has 20 to 200 characters, as the paper's prompt demands; other questions may be
+// shorter or longer.
 func TestSummaryLength(t *testing.T) {
 	of := func(n int) string { return strings.Repeat("ö", n-1) + "?" }
 	for _, x := range []struct {

@@ -42,11 +42,11 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// web is a server with many names on loopback.
+// web is a server with many host names, on the loopback interface.
 type web struct {
 	*httptest.Server
 	at    netip.AddrPort
-	names map[string][]netip.Addr // other names; each look-up takes the next address
+	names map[string][]netip.Addr // addresses of other names; each look-up takes the next one
 	mu    sync.Mutex
 	agent atomic.Value
 }
@@ -66,7 +66,7 @@ func newWeb(t *testing.T, pages map[string]http.HandlerFunc) *web {
 	return w
 }
 
-// LookupNetIP leads every name to the server but those that are listed and addresses.
+// LookupNetIP returns the server's address for every name, except listed names and literal addresses.
 func (w *web) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,7 @@ func (w *web) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, erro
 	return []netip.Addr{w.at.Addr()}, nil
 }
 
-// allow lets connections to the server through, and others as Public does.
+// allow permits connections to the server, and others that Public permits.
 func (w *web) allow(to netip.AddrPort) error {
 	if to == w.at {
 		return nil
@@ -178,7 +178,7 @@ func TestPage(t *testing.T) {
 	got := w.agent.Load()
 	check.True(t, got == "test/1.0", "agent %q", got)
 
-	// A name that leads outside first and inside later.
+	// A name that first resolves to a public address and then to a private one.
 	rebound := fmt.Sprintf("http://rebind.example:%d/good", w.at.Port())
 	check.OK(t, check.Err(f.Page(t.Context(), rebound)))
 	f.client.CloseIdleConnections()
@@ -236,9 +236,8 @@ type roundTrips func(*http.Request) (*http.Response, error)
 
 func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A robots.txt that hangs is asked for within the time of one request, whatever the contexts
-// of the pages; who waits for it leaves with a context of one's own, and the host is not
-// asked again.
+// A robots.txt that hangs is requested within the time of one request, whatever the contexts of the pages. A
+// waiting caller whose own context ends returns, and the host is not asked again.
 func TestRobotsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := check.Of(New(Options{Agent: "test/1.0", Timeout: time.Minute})).OK(t)
@@ -266,7 +265,7 @@ func TestRobotsHang(t *testing.T) {
 	})
 }
 
-// The pause that robots.txt asks for is kept, up to MaxPause.
+// The pause that robots.txt demands is kept, up to MaxPause.
 func TestCrawlDelay(t *testing.T) {
 	for ask, want := range map[string]time.Duration{"7": 7 * time.Second, "900": 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -285,8 +284,8 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// Sixty hosts that take a second each are asked at the same time, each of them with its
-// pause. The clock is that of the bubble.
+// Sixty hosts that take a second each are requested at the same time, each with its own pause. The clock is
+// virtual.
 func TestHostsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, pages = 60, 5

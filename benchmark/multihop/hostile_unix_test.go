@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A pipe in place of a file is no file, and a link out of the folder leads nowhere:
-// loading ends at once and says which.
+// A pipe in place of a file, and a link to outside of the folder, are refused: loading ends at once with an
+// error that names them.
 func TestNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	const question = `{"id": "2hop__1_2", "question": "?", "answer": "a", "paragraphs": [{"title": "t", "paragraph_text": "x", "is_supporting": true}]}`
@@ -38,7 +38,7 @@ func TestNoFiles(t *testing.T) {
 	check.Fails(t, err, "musique_corpus.json", "a link out of the folder")
 }
 
-// A file without end is read so far and no further.
+// A file without end is read up to a limit.
 func TestCapped(t *testing.T) {
 	got, err := io.ReadAll(&journal.CappedReader{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
 	check.True(t, len(got) == 10 && err != nil && strings.Contains(err.Error(), "larger than 1024 MiB"), "%d bytes, %v", len(got), err)

@@ -38,7 +38,7 @@ const (
 	novelQuestion = `{"id": "n1", "source": "Moor", "question": "Where is it?", "answer": "In Kent.", "question_type": "Fact Retrieval", "evidence": ["It is in Kent.", "So is the inn."], "evidence_relations": "x"}`
 )
 
-// all is a folder with every data set, in the layouts that there are.
+// all is a folder with every data set, in all known layouts.
 func all() fstest.MapFS {
 	return fstest.MapFS{
 		"hotpotqa.json":            text("[" + hotpotQuestion + "]"),
@@ -134,7 +134,7 @@ func TestOtherShapes(t *testing.T) {
 	check.OK(t, err)
 	want := []string{"hotpotqa: 000000=Hawk owl, 000001=Gone", "  h1 / bridge / Which owl hunts by day? / Hawk owl /  / 000000 000001"}
 	check.Equal(t, shown(t, set), want, "(-want +got)")
-	// Two passages of the title, of which neither is the paragraph: any will do.
+	// Two passages have the title and neither is the gold paragraph: either counts.
 	set, err = multihop.Load(fstest.MapFS{
 		"hotpotqa.json":        text(hotpotQuestion),
 		"hotpotqa_corpus.json": text(`[{"title": "Barn owl", "text": "One."}, {"title": "Barn owl", "text": "Two."}, {"title": "Hawk owl", "text": "Ithuntsbyday."}]`),
@@ -143,7 +143,7 @@ func TestOtherShapes(t *testing.T) {
 	check.Equal(t, set.Domains[0].Items[0].Gold, []benchmark.Unit{{"000000", "000001"}, {"000002"}}, "gold")
 }
 
-// A folder of AnonyRAG, or one in a folder of that name, whatever words its files have.
+// A folder of AnonyRAG, or one inside a folder of that name, whatever its files contain.
 func TestHiddenNames(t *testing.T) {
 	corpus, qa := text(`{"id": "p", "text": "[PERSON#1] rows."}`), text(`{"question": "Who is [PERSON#1]?", "answer": "{\"[PERSON#1]\": \"Ada\"}"}`)
 	for _, files := range []fstest.MapFS{{"eng_corpus.json": corpus, "eng_qa.json": qa}, {"anonyrag/english-chunks.jsonl": corpus, "anonyrag/english-questions.jsonl": qa}} {
@@ -153,7 +153,7 @@ func TestHiddenNames(t *testing.T) {
 	}
 }
 
-// Every damage is an error that names the file, and the line where there is one.
+// Every damaged file is an error that names the file, and the line if it has lines.
 func TestDamage(t *testing.T) {
 	hotpot := func(old, new string) fstest.MapFS {
 		return fstest.MapFS{"hotpotqa.json": text("[\n" + strings.Replace(hotpotQuestion, old, new, 1) + "]")}
@@ -273,8 +273,7 @@ func corpusSize(t *testing.T, d benchmark.Domain) (n, bytes int) {
 	return n, bytes
 }
 
-// Whatever stands in a file, loading ends, and says which file is at fault or gives
-// questions that a run can ask.
+// For any file, loading ends with an error that names it, or with questions that a run can ask.
 func FuzzLoad(f *testing.F) {
 	for name, file := range all() {
 		f.Add(name, file.Data)
@@ -300,15 +299,14 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Rows of the paper, read from it by hand: of every table the first system, the last
-// and one between.
+// Rows of the paper, copied by hand: of every table the first system, the last one, and one between.
 func TestPublished(t *testing.T) {
 	const deepseek, qwen = "DeepSeek-V3-0324", "Qwen3-32B"
 	n := 0
 	for _, tt := range []struct {
 		k                        int
 		mode, model, system, set string
-		want                     float64 // NaN is none
+		want                     float64 // NaN if the table has no figure
 	}{
 		{20, "open", deepseek, "zeroshot", multihop.HotpotQA, 53.7},
 		{20, "reject", deepseek, "naiverag", multihop.MuSiQue, 30.63},
@@ -345,8 +343,8 @@ func TestPublished(t *testing.T) {
 	check.Equal(t, n, want, "figures")
 }
 
-// The cells were compared with the tables of the paper one by one. After a change, compare
-// the changed ones and put the new sum here.
+// The cells were compared with the tables of the paper one by one. After a change, compare the changed cells
+// and set the new sum here.
 func TestPublishedCells(t *testing.T) {
 	h := sha256.New()
 	for _, k := range []int{10, 20} {
@@ -368,8 +366,7 @@ func TestPublishedCells(t *testing.T) {
 	check.Equal(t, got, "7af3bfae4543a0d4", "the sum of the cells is %s, not that of the cells that were compared", got)
 }
 
-// A data set as the runner takes it, with the judge of its questions. A folder on disk
-// is os.DirFS(dir).
+// A data set as the runner takes it, with the judge of its questions. For a folder on disk use os.DirFS(dir).
 func Example() {
 	folder := fstest.MapFS{
 		"musique.json": {Data: []byte(`[{"id": "2hop__1_2", "question": "Who founded the town of the bridge?", "answer": "Ada Moss",

@@ -35,7 +35,7 @@ func folder() fstest.MapFS {
 	}
 }
 
-// Every kind of question, as the runner gets it.
+// Questions of every kind, as the runner gets them.
 func TestLoad(t *testing.T) {
 	const lines = `{"id": "owls", "question": " How do barn owls hunt? ", "answer": "By ear.", "aliases": ["With their ears"], "gold": ["owls.md"]}
 {"question": "What is told of otters?", "statements": ["They hold hands.", " ", "They hold hands."], "gold": [["otters.txt", "owls.md"], "b\\notes.md"]}
@@ -73,7 +73,7 @@ func TestLoad(t *testing.T) {
 	check.Equal(t, strings.Join(pages, " "), "a/notes.md b/notes.md owls.md sea/otters.txt", "pages")
 }
 
-// One file of records is a corpus of its rows; fields count for questions with conditions.
+// A file of records is a corpus of its rows, whose fields questions with conditions use.
 func TestLoadRows(t *testing.T) {
 	of := func(team, where string) *benchmark.Dataset {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestLoadRows(t *testing.T) {
 	check.Fails(t, err, `t.csv: two rows have the ID "x"`)
 }
 
-// What cannot be meant is an error with the line, and says what is wanted.
+// A faulty file is an error with the line, the fault and what is wanted.
 func TestLoadErrors(t *testing.T) {
 	for _, row := range append(check.Rows(t, "testdata/loaderrors.txt"),
 		[]string{strings.Repeat("[", 200_000), "line 2"},
@@ -117,8 +117,8 @@ func TestLoadErrors(t *testing.T) {
 	check.Fails(t, err, "documents", "no document")
 }
 
-// A line as DataMorgana writes it is a question with its answer. Its categories are its type,
-// its documents the evidence, where they are here; of too many types the first category stays.
+// A line as DataMorgana writes it is a question with its answer. Its categories become the type, its documents
+// the evidence, if they are in the corpus; if there are too many types, only the first category is kept.
 func TestDataMorgana(t *testing.T) {
 	const line = `{"question": "who lit the tower %d", "answer": "Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "hops", "category_name": "%s"}%s], "user_categories": [{"categorization_name": "expertise", "category_name": " expert\nin it "}], "document_ids": ["a.md", "<urn:uuid:1>", "a.md"]}`
 	more := ""
@@ -184,8 +184,7 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 	return f, nil
 }
 
-// The measures of a run are those of the definition: gain over log2(rank+1), the
-// documents each once.
+// The figures of a run are those of the definition: gain divided by log2(rank+1), each document counted once.
 func TestBEIR(t *testing.T) {
 	fsys := beir()
 	check.True(t, own.Layout.Recognise(fsys, benchmark.LoadOptions{}) && !own.Layout.Recognise(folder(), benchmark.LoadOptions{}), "the layout is not recognised")
@@ -232,7 +231,7 @@ func TestBEIRErrors(t *testing.T) {
 	check.True(t, err == nil && len(set.Domains[0].Items) == 1 && set.Domains[0].Items[0].Question.ID == "q4", "of the training split: %v", err)
 }
 
-// Whatever stands in the judgments, it is read or refused.
+// Any file of judgments is read or refused.
 func FuzzBEIR(f *testing.F) {
 	f.Add([]byte("q1\td1\t1\n"))
 	f.Add([]byte("query-id\tcorpus-id\tscore\nq1\td1\t-1\n\n"))
@@ -245,8 +244,7 @@ func FuzzBEIR(f *testing.F) {
 	})
 }
 
-// Questions over a folder of documents, as the runner takes them. A folder on disk is
-// os.DirFS(dir).
+// Questions over a folder of documents, as the runner takes them. For a folder on disk use os.DirFS(dir).
 func Example() {
 	docs := fstest.MapFS{"owls.md": {Data: []byte("# Owls\n\nBarn owls hunt by ear.\n")}}
 	questions := `{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}`

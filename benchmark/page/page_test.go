@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "write the golden file")
 
 func share(f float64) *float64 { return &f }
 
-// small is a run of two systems and three questions, of which one was not asked yet.
+// small is a run of two systems and three questions, one of which was not asked yet.
 func small() *page.Page {
 	value := func(mean float64) page.Value {
 		return page.Value{Mean: share(mean), Low: share(mean - .1), High: share(mean + .1)}
@@ -120,7 +120,7 @@ func unpack(t *testing.T, file, id string) string {
 	return ""
 }
 
-// What the page's program reads is as it was, and the bytes are equal.
+// The page's program reads the same data that was written, and the bytes are equal each time.
 func TestData(t *testing.T) {
 	file := write(t, small())
 	check.Equal(t, file, write(t, small()), "two pages of the same run differ")
@@ -136,7 +136,7 @@ func TestData(t *testing.T) {
 	check.Equal(t, got.String(), string(check.Of(os.ReadFile(golden)).OK(t)))
 }
 
-// The policy names every script that runs and the style, and lets nothing else in.
+// The content policy names every script and style of the page, and permits nothing else.
 func TestPolicy(t *testing.T) {
 	file := write(t, small())
 	policy, scripts := "", 0
@@ -168,7 +168,7 @@ func TestPolicy(t *testing.T) {
 
 const evil = "</script></td><img src=x onerror=alert(1)><script>alert(1)</script>\x00\xff\x1b[31m\u202e\u2066' \"=1+1"
 
-// hostile has a bad text in every field.
+// hostile is a run with a hostile text in every field.
 func hostile() *page.Page {
 	p := small()
 	p.Title, p.Summary, p.Strong, p.Note, p.Verdict, p.Certainty, p.Remarks = evil, evil, evil, evil, evil, evil, []string{evil}
@@ -241,7 +241,7 @@ func TestSize(t *testing.T) {
 	t.Logf("%d bytes for 6,000 answers", len(file))
 }
 
-// prose is text of some words, another for every seed.
+// prose returns a text of some words, a different one for every seed.
 func prose(seed, words int) string {
 	var b strings.Builder
 	x := uint32(seed)*2654435761 + 1

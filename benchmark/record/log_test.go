@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// The records of a folder, counted.
+// The records of a folder are counted.
 func Example() {
 	dir, err := os.MkdirTemp("", "records")
 	if err != nil {
@@ -52,8 +52,7 @@ func Example() {
 	// 2 answers, 0 refused
 }
 
-// What was added is found again, by everything that decides it and by nothing
-// less.
+// A record is found by everything that its key contains, and only by that.
 func TestLog(t *testing.T) {
 	settings, err := record.NewSettings(map[string]any{"chunk_size": 300})
 	check.OK(t, err)
@@ -82,7 +81,7 @@ func TestLog(t *testing.T) {
 			check.OK(t, err)
 			got = append(got, r)
 		}
-		if round == 1 { // numbers read back from JSON
+		if round == 1 { // the second round has the numbers that JSON gives
 			want[0] = record.Settings{Digest: settings.Digest, Values: map[string]any{"chunk_size": 300.0}}
 		} else {
 			got[0] = settings
@@ -120,8 +119,7 @@ func TestLog(t *testing.T) {
 	check.True(t, ok, "not kept in memory")
 }
 
-// Records whose file is taken away while it is in use are an error at once, which
-// tells what was in it.
+// If the file of records is removed while in use, the next append is an error that says what the file held.
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	log, err := record.Open(dir)
@@ -136,7 +134,7 @@ func TestFolderTakenAway(t *testing.T) {
 	_ = log.Close()
 }
 
-// What is forgotten is gone, whole or damaged; what is in use stays.
+// Forgotten records are removed, damaged or not; a folder in use is not changed.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, record.Forget(dir), "nothing to forget")
@@ -146,7 +144,7 @@ func TestForget(t *testing.T) {
 	check.Is(t, record.Forget(dir), journal.ErrLocked, "in use")
 	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
-	for range 2 { // the second is damaged
+	for range 2 { // in the second round the records are damaged
 		check.OK(t, record.Forget(dir))
 		log = check.Of(record.Open(dir)).OK(t)
 		_, ok := log.Answer(key)

@@ -46,7 +46,7 @@ func golden(t *testing.T, name, got string) {
 	check.Equal(t, got, string(check.Of(os.ReadFile(file)).OK(t)), "%s (-want +got), run with -update if this is meant", file)
 }
 
-// run runs and reports.
+// run runs the systems and writes the report.
 func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
 	t.Helper()
 	records, err := r.Run(t.Context())
@@ -83,7 +83,7 @@ func TestReportForms(t *testing.T) {
 	}
 }
 
-// What stands in questions and answers stays text in every form.
+// Questions and answers are shown as text in all forms of the report.
 func TestHostileTexts(t *testing.T) {
 	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u009b2J\u202e\u2066=HYPERLINK(\"x\")"
 	set := benchtest.Dataset()
@@ -137,7 +137,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// A question without a score counts among those without, and in no mean.
+// A question without a score is counted as such, and is in no mean.
 func TestUnscored(t *testing.T) {
 	var calls atomic.Int64
 	r := benchtest.Runner("", &calls, func(_ int64, q graphrag.Question) error {
@@ -155,7 +155,7 @@ func TestUnscored(t *testing.T) {
 	}
 }
 
-// thorough also says what precision can be, and what is grounded.
+// thorough is a judge that also gives the ceiling of precision and the groundedness.
 type thorough struct{ benchtest.Exact }
 
 func (t thorough) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
@@ -171,7 +171,7 @@ func (t thorough) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgm
 	return j, err
 }
 
-// What a judge gives beyond accuracy, recall and precision has a column; a judge that does not give it has none.
+// Further figures of a judge have columns; without them there are none.
 func TestColumnsOfThoroughJudges(t *testing.T) {
 	r := study("", nil)
 	r.Judge = thorough{}
@@ -201,7 +201,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	check.True(t, !strings.Contains(text, "Ceiling") && !strings.Contains(text, "Grounded"), "columns without figures:\n%s", text)
 }
 
-// cells are the states in the index of a page, by system.
+// cells are the states of questions in the index of a page, by system.
 func cells(t *testing.T, file string) map[string][]page.State {
 	t.Helper()
 	_, rest, _ := strings.Cut(file, `id="index">`)
@@ -223,8 +223,7 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	return out
 }
 
-// A run that was stopped has a report of what is there; what is missing is neither
-// wrong nor in any figure.
+// A run that was stopped has a report of the answers so far; missing answers are not counted as wrong.
 func TestUnfinished(t *testing.T) {
 	var calls atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())
@@ -250,7 +249,7 @@ func TestUnfinished(t *testing.T) {
 	check.True(t, missing != 0 && missing != len(states) && strings.Contains(file, "Unfinished: "), "states %v", states)
 	n := rep.Systems[0].Overall.Types["all"].N
 	check.Equal(t, n, len(states)-missing, "figures over %d questions", n)
-	// The next start goes on, and nothing is missing.
+	// The next start answers the rest.
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
 	check.OK(t, check.Err(report.Write(dir, check.Of(r.Run(t.Context())).OK(t))))
@@ -260,8 +259,8 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// row is a system of a made-up run: what its index and a question cost, and which questions
-// it answers.
+// row is a system of a made-up run: the costs of its index and of a question, and the questions that it
+// answers.
 type row struct {
 	name            string
 	graph           bool
@@ -270,8 +269,8 @@ type row struct {
 	steps           []graphrag.Step
 }
 
-// spent is a run of systems over forty questions, each about a page of its own, half of them a
-// tenth dearer and half of them cheaper.
+// spent is a run of systems over forty questions, each about its own page; half of the questions cost a tenth
+// more, half a tenth less.
 func spent(rows ...row) *benchmark.Run {
 	run := &benchmark.Run{Kit: "model", JudgeInfo: model.Paper.Procedure().Info, MaxFailed: 1}
 	set := &benchmark.Dataset{Name: "made up", Types: []benchmark.Type{{Key: "fact", Title: "Fact", Short: "F", Plural: "facts"}}}
@@ -306,14 +305,14 @@ func spent(rows ...row) *benchmark.Run {
 func most(i int) bool { return i%4 > 0 }
 func half(i int) bool { return i%2 == 0 }
 
-// A graph that costs a million tokens and saves two thousand a question pays from five hundred
-// questions on, where it answers as well; else it does not, and the sentence says why.
+// A graph that costs a million tokens to build and saves two thousand a question pays from five hundred
+// questions on, if it answers as well; otherwise it never does, and the sentence gives the reason.
 func TestPayoff(t *testing.T) {
 	agent := row{name: "agentic:bm25", question: 3000, right: most, steps: []graphrag.Step{{Kind: "turn"}, {Kind: "search", Tokens: 700}, {Kind: "turn"}, {Kind: "find", Tokens: 50}, {Kind: "turn"}}}
 	for _, tt := range []struct {
 		name      string
 		graph     row
-		questions float64 // 0 is never
+		questions float64 // number of questions, 0 for never
 		want      string
 	}{
 		{"saves", row{name: "hipporag2", graph: true, index: 1_000_000, question: 1000, right: most}, 500, "A graph pays here from 500 questions on (95 % interval "},
@@ -346,8 +345,8 @@ func TestPayoff(t *testing.T) {
 	check.True(t, err == nil && r.Payoff == nil, "without a graph: %+v, %v", r.Payoff, err)
 }
 
-// The table spreads the index over the questions, in money where there are prices; the chart
-// has a dot for each system and joins those that nothing beats.
+// The table divides the costs of the index among the questions, in money if there are prices; the chart has a
+// dot for each system, and a line through the ones that none beats in both cost and quality.
 func TestSpending(t *testing.T) {
 	run := spent(row{name: "a<b&c", question: 3000, right: most}, row{name: "dear", graph: true, index: 50_000, question: 4000, right: half}, row{name: "cheap", question: 100, right: half})
 	run.Currency = "EUR"
@@ -357,8 +356,8 @@ func TestSpending(t *testing.T) {
 	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
 	check.Contains(t, got["/report.md"], want)
-	// The page draws a dot for each, and joins those that nothing beats: the cheap one, and the
-	// one that answers best.
+	// The page draws a dot for each system, and a line through the two that none beats: the cheap one, and the
+	// most accurate one.
 	_, drawn, _ := strings.Cut(got["/report.html"], "over the cost of a question")
 	drawn, _, _ = strings.Cut(drawn, "</figure>")
 	var dots []string
@@ -371,7 +370,7 @@ func TestSpending(t *testing.T) {
 	check.Equal(t, dots, joined)
 }
 
-// grown asks every question four times, under other IDs.
+// grown asks every question four times, with different IDs.
 func grown(r *benchmark.Runner) *benchmark.Runner {
 	for i, d := range r.Dataset.Domains {
 		items := slices.Clone(d.Items)
@@ -386,8 +385,8 @@ func grown(r *benchmark.Runner) *benchmark.Runner {
 	return r
 }
 
-// The best system is compared with every other, and every system with the baselines, each a family;
-// with few questions there is a difference and nothing that says how sure it is.
+// The best system is compared with every other one, and every system with the baselines, each as one family of
+// tests. With few questions there is a difference and no statement of its certainty.
 func TestPairs(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -427,7 +426,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Where the best system is a baseline, either table has it on its side.
+// If the best system is a baseline, both tables show it on its side.
 func TestBestBaseline(t *testing.T) {
 	r := study("", nil)
 	r.Systems[0].Baseline = true
@@ -437,14 +436,13 @@ func TestBestBaseline(t *testing.T) {
 	}
 }
 
-// reviewer ranks the pages behind its reports, and reads no chunk; blind finds
-// nothing.
+// reviewer ranks the pages on which its reports are based, and reads no chunk; blind finds nothing.
 type reviewer struct{ scholar }
 
 func (r *reviewer) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	a, err := r.scholar.Answer(ctx, q)
 	a.Evidence = []graphrag.Hit{}
-	slices.SortStableFunc(a.Ranked, func(x, y graphrag.Hit) int { // what is asked for first
+	slices.SortStableFunc(a.Ranked, func(x, y graphrag.Hit) int { // pages about the question first
 		return strings.Index(q.Text, strings.TrimSuffix(y.Chunk.Doc, ".txt")) - strings.Index(q.Text, strings.TrimSuffix(x.Chunk.Doc, ".txt"))
 	})
 	return a, err
@@ -456,8 +454,8 @@ func (b *blind) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answe
 	return graphrag.Answer{Text: "Animals eat.", Found: graphrag.Nothing()}, nil
 }
 
-// A ranking of what reports were made from is in the table, and is neither compared
-// nor the best of its column, nor does it keep another from being it.
+// A ranking of pages behind reports is shown, but not compared, not marked as the best of its column, and does
+// not keep another system from being the best.
 func TestRankingOfProvenance(t *testing.T) {
 	r := grown(study("", nil))
 	r.Options.CountTokens, r.Options.Found = nil, true
@@ -471,8 +469,8 @@ func TestRankingOfProvenance(t *testing.T) {
 	rep := check.Of(run(t, r)).OK(t)
 	all := rep.Systems[2].Overall.Types[benchmark.All]
 	check.True(t, *all.MRR == 1 && all.Found == nil && all.ContextTokens == nil, "%+v", all)
-	// What is read of reports alone holds no source text, also where nothing was found: the
-	// share of the statements in it is not that of the questions without a report.
+	// If a system reads reports only, its share of text from sources is 0, also if it found nothing; the share
+	// of statements in what was read counts only questions with a report.
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[3].Overall.Types[benchmark.All]
 	check.True(t, scholar.Found != nil && unsure.Found == nil && unsure.RecallAt5 != nil,
 		"found in source text %v, in reports %v; recall %v", scholar.Found, unsure.Found, unsure.RecallAt5)
@@ -485,12 +483,12 @@ func TestRankingOfProvenance(t *testing.T) {
 		check.True(t, !cell.Best && evidence.Rows[0].Cells[i].Best, "column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
 	}
 	check.Contains(t, strings.Join(evidence.Notes, " "), "reviewer reads no chunk", "notes %q", evidence.Notes)
-	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all answered alike
+	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all systems answer alike
 		check.True(t, !cell.Best, "the best of equal ones: %+v", cell)
 	}
 }
 
-// unsure is a reviewer without a report on tits.
+// unsure is a reviewer that has no report on tits.
 type unsure struct{ reviewer }
 
 func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
@@ -500,7 +498,7 @@ func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 	return u.reviewer.Answer(ctx, q)
 }
 
-// wobbly says something else with each seed; its figures are of all of them.
+// wobbly answers differently with each seed; its figures are over all answers.
 type wobbly struct {
 	benchtest.Parrot
 	seed int
@@ -514,8 +512,8 @@ func (w *wobbly) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 	return a, err
 }
 
-// Of questions asked again by systems with other seeds, the report says what the seeds change, and
-// of which systems nothing; a second start builds nothing.
+// If questions are asked again of systems with other seeds, the report says what the seeds change, and which
+// systems they do not change; a second start builds nothing.
 func TestSeeds(t *testing.T) {
 	built := 0
 	start := func(dir string) (*report.Report, error) {

@@ -72,7 +72,7 @@ func TestPagesAreTheUnit(t *testing.T) {
 	}
 }
 
-// Whatever a spreadsheet would compute is marked as a text.
+// Cells that a spreadsheet would compute are marked as text.
 func TestCSVText(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "' x", "\rx": "' x", "*": "'*", "'*": "''*",
@@ -81,7 +81,7 @@ func TestCSVText(t *testing.T) {
 	}
 }
 
-// standings of a first system and of others of a class each.
+// standings returns the standing of a first system and of one system of each class.
 func standings(classes ...string) (k ranking) {
 	k.figure, _ = figureOf("accuracy")
 	for i, class := range classes {
@@ -96,7 +96,7 @@ func standings(classes ...string) (k ranking) {
 	return k
 }
 
-// The sentences say what the p-values say, in three classes.
+// The sentences agree with the p-values, in three classes.
 func TestCertain(t *testing.T) {
 	for _, tt := range []struct {
 		k                ranking
@@ -125,7 +125,7 @@ func TestCertain(t *testing.T) {
 	check.Equal(t, equal.verdict(label{}), "a, b and c lead with 50.0 % accuracy; of the others 3 are level.")
 }
 
-// Who answered and who judged are two facts, of which neither tells the other.
+// The answering model and the judging model are shown as two facts; neither is derived from the other.
 func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 	own, other := benchmark.SystemRun{Name: "own"}, benchmark.SystemRun{Name: "other", Foreign: true}
 	lexical, joint, paper := lexical.Procedure.Info, model.Joint.Procedure().Info, model.Paper.Procedure().Info
@@ -134,7 +134,7 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		judge         judge.Info
 		systems       []benchmark.SystemRun
 		title, prefix string
-		found, beside bool // ranked by what was found; beside published rows
+		found, beside bool // whether evidence ranks the systems, and whether published rows are shown
 		note          string
 	}{
 		{"offline", lexical, []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
@@ -157,7 +157,7 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 	}
 }
 
-// Whatever a name holds, no line is wider than a terminal and nothing steers it.
+// For any names, no line is wider than the terminal and no character controls it.
 func TestRankingOfOddNames(t *testing.T) {
 	half := .5
 	r := &Report{Config: map[string]any{"dataset": "set \x1b[2J" + strings.Repeat(" of words", 40), "judge": "j"}}
@@ -179,7 +179,7 @@ func TestRankingOfOddNames(t *testing.T) {
 	check.True(t, strings.Contains(out.String(), "… and 9 more") && strings.Contains(out.String(), " 50.00 █████████ "), "%v", out.String())
 }
 
-// Columns stand below each other whatever characters the names have.
+// Columns are aligned, whatever characters the names have.
 func TestWideNames(t *testing.T) {
 	table := page.Table{Title: "t", Heading: "System", Groups: []page.Group{{Columns: []string{"R@5"}}}}
 	for _, name := range []string{"wild", "梟と鷹の百科", "한국어", "cafe\u0301", "ﬁｌｅ"} {
@@ -188,7 +188,7 @@ func TestWideNames(t *testing.T) {
 	var out strings.Builder
 	check.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
-		// Twelve columns: six characters of two.
+		// Six characters of two columns each make twelve.
 		before, _, found := strings.Cut(line, " │")
 		check.True(t, found && width(before) == 12, "%q is %d wide", before, width(before))
 	}

@@ -27,9 +27,8 @@ import (
 	"github.com/wildgraph/wildgraph/judge/model"
 )
 
-// scholar reads every document in the order it was given, and puts notes of
-// its own into the prompt. Its graph is a star around the first document, with
-// a last one that knows nobody.
+// scholar reads every document in the given order, and adds notes of its own to the prompt. Its graph is a star
+// around the first document, with the last document unconnected.
 type scholar struct {
 	notes   []graphrag.Derived
 	graph   *kg.Graph
@@ -37,11 +36,11 @@ type scholar struct {
 	library *library
 }
 
-// library counts what all scholars do.
+// library counts the work of all scholars.
 type library struct {
 	mu      sync.Mutex
 	indexed int
-	asked   map[int]int // K → questions
+	asked   map[int]int // number of questions by K
 }
 
 func (s *scholar) Name() string     { return "scholar" }
@@ -99,7 +98,7 @@ func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answe
 	return a, nil
 }
 
-// study runs a flat parrot and a scholar with notes over the zoo.
+// study runs a flat parrot and a scholar with notes on the test data.
 func study(dir string, lib *library) *benchmark.Runner {
 	r := benchtest.Runner(dir, new(atomic.Int64), nil)
 	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (benchmark.System, error) {
@@ -110,8 +109,8 @@ func study(dir string, lib *library) *benchmark.Runner {
 	return r
 }
 
-// A sweep is added to a finished run: the index is built once more per domain,
-// the run's own answers are kept, and its own top-k is not asked again.
+// A sweep over K is added to a finished run: the index is built once more per domain, the run's own answers are
+// kept, and the run's own K is not asked again.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lib := &library{asked: make(map[int]int)}
@@ -128,7 +127,7 @@ func TestSweep(t *testing.T) {
 	check.Equal(t, len(rep.Systems[0].Sweep), 0, "a fixed system was swept")
 	points := rep.Systems[1].Sweep
 	check.Must(t, len(points) == 3 && points[0].K == 1 && points[2].K == 10 && points[0].N == 2, "%+v", points)
-	// One summary question per domain; its own document is the third.
+	// One summary question per domain. The question's document is the third.
 	for i, want := range []float64{0, 0, 1} {
 		check.Equal(t, *points[i].PromptRecall, want, "k = %d: evidence recall", points[i].K)
 	}
@@ -143,7 +142,7 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
 		check.Equal(t, swept[name], plain[name], "the sweep changed %s", name)
 	}
-	// In one go, and without the sweep again, the bytes are the same.
+	// A run with the sweep from the start, and without repeating it, gives the same bytes.
 	other := t.TempDir()
 	r = study(other, nil)
 	r.Options.SweepTopK = []int{1, 2, 10}
@@ -157,8 +156,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The graph of birds is a star of three with a fourth that is alone; a domain
-// without questions has its graph described and no other table.
+// The graph of birds is a star of three nodes and an isolated fourth; a domain without questions only has the
+// description of its graph.
 func TestGraphs(t *testing.T) {
 	r := study("", nil)
 	extra := r.Dataset.Domains[0]
@@ -176,7 +175,7 @@ func TestGraphs(t *testing.T) {
 		check.Contains(t, text, want)
 	}
 	check.True(t, !strings.Contains(text, "Domain: aviary"), "a domain without questions has results")
-	for _, name := range []string{"b", "c", "d"} { // with the same graph
+	for _, name := range []string{"b", "c", "d"} { // three systems with the same graph
 		r.Systems = append(r.Systems, benchmark.Entry{Name: name, New: r.Systems[1].New})
 	}
 	if more, err := run(t, r); err != nil {
@@ -186,8 +185,8 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// The rows of a publication stand under ours, those of systems that were not
-// run below all, and neither is the best of its column.
+// The rows of a publication are below ours, rows of systems that were not run below all others, and none of
+// them is marked as the best of its column.
 func TestPublishedRows(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	row := func(system, domain string, f1OfMeans, meanF1 *float64) benchmark.PublishedRow {
@@ -257,7 +256,7 @@ func tables(t *testing.T, r *report.Report) string {
 	return text.String()
 }
 
-// tags counts the tags of a page and checks that nothing is loaded.
+// tags counts the tags of a page and checks that the page loads nothing.
 func tags(t *testing.T, text string) map[string]int {
 	t.Helper()
 	found := make(map[string]int)
@@ -279,27 +278,27 @@ func tags(t *testing.T, text string) map[string]int {
 	}
 }
 
-// shy refuses what is asked of owls and jays.
+// shy refuses questions about owls and jays.
 type shy struct{ benchtest.Parrot }
 
 func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	a, err := s.Parrot.Answer(ctx, q)
 	a.Refused = strings.Contains(q.Text, "owl") || strings.Contains(q.Text, "jay")
 	if strings.Contains(q.Text, "jay") {
-		a.Evidence = nil // and has not read the page
+		a.Evidence = nil // the system did not read the page
 	}
 	return a, err
 }
 
-// The four counts stand in the table of every form and in the CSV, where a system
-// refuses or is told to; else there is no table.
+// The four counts of refusals are in the table of every form and in the CSV, if a system refuses or is told to
+// refuse; else there is no table.
 func TestRefusalTable(t *testing.T) {
 	var calls atomic.Int64
 	const title = "Answers and refusals"
 	for _, tt := range []struct {
 		name, mode string
 		shy        bool
-		want       string // the first system's row in Markdown
+		want       string // the first system's row of the table in Markdown
 	}{
 		{"nobody refuses", "", false, ""},
 		{"nobody refuses in reject mode", "reject", false, "| parrot | 5 | 2 | 0 | 0 | 0 |"},

@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Pipes, devices and links out of the folder are no data: reading them would
-// never end, or read what is not the data set's.
+// Pipes, devices and links to outside of the folder are refused: reading them would never end, or read files
+// that do not belong to the data set.
 func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 	const qa, page = "QA/birds/questions.jsonl", "corpus/birds/Owl/reference_pages/page.txt"
 	outside := filepath.Join(t.TempDir(), "secret.txt")
@@ -29,7 +29,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 		name string
 		put  func(path string) error
 		file string
-		want string // part of the message
+		want string // part of the error's message
 	}{
 		{"questions are a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, qa, "not a regular file"},
 		{"questions are a device", func(p string) error { return os.Symlink("/dev/zero", p) }, qa, "questions.jsonl"},
@@ -66,7 +66,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 	}
 }
 
-// Links within the folder stand for what they lead to: no domain and no page is lost.
+// Links within the folder are followed: no domain and no page is lost.
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, os.CopyFS(dir, small()))

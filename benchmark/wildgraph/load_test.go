@@ -64,7 +64,7 @@ func TestLoad(t *testing.T) {
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
 		Reference: "An owl hears a mouse at 20 metres.",
-		Gold:      []benchmark.Unit{{"Hearing of Owls.txt"}}, // found without regard to case
+		Gold:      []benchmark.Unit{{"Hearing of Owls.txt"}}, // found though its letters differ in case
 	}, {
 		Type: wildgraph.MultiFact, Question: graphrag.Question{ID: "birds/2", Text: "Which two senses do owls hunt with?"},
 		Reference: "Owls hunt by ear and eye.",
@@ -97,8 +97,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	base := print(func(fstest.MapFS) {})
 	check.Equal(t, base, print(func(fstest.MapFS) {}), "the fingerprint of one data set differs from call to call")
-	// It is the corpus that answers depend on; records name the question and
-	// the gold themselves.
+	// The version depends on the corpus, on which answers depend; records contain question and gold themselves.
 	for name, tt := range map[string]struct {
 		damage func(fstest.MapFS)
 		same   bool
@@ -120,7 +119,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		damage func(fstest.MapFS)
-		want   string // part of the message
+		want   string // part of the error's message
 	}{
 		{"no questions folder", func(m fstest.MapFS) { delete(m, qa) }, "point to the folder"},
 		{"no corpus", func(m fstest.MapFS) {
@@ -159,7 +158,7 @@ func TestLoadErrors(t *testing.T) {
 	check.Is(t, check.Err(wildgraph.Load(small(), benchmark.LoadOptions{Domains: []string{"fish"}})), benchmark.ErrUnknownDomain, "unknown domain")
 }
 
-// released opens the real data set, or skips.
+// released opens the real data set, or skips the test.
 func released(tb testing.TB) fs.FS {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
@@ -168,7 +167,7 @@ func released(tb testing.TB) fs.FS {
 	return os.DirFS(dir)
 }
 
-// table5 is WildGraphBench, Table 5: single-fact, multi-fact, summary.
+// table5 is WildGraphBench, Table 5: numbers of single-fact, multi-fact and summary questions.
 var table5 = map[string][3]int{
 	"culture": {86, 37, 32}, "geography": {41, 24, 33}, "health": {76, 19, 55}, "history": {25, 1, 10},
 	"human_activities": {83, 13, 44}, "mathematics": {21, 1, 11}, "nature": {18, 0, 10}, "people": {77, 32, 45},
@@ -178,7 +177,7 @@ var table5 = map[string][3]int{
 func TestReleasedData(t *testing.T) {
 	set, err := wildgraph.Load(released(t), benchmark.LoadOptions{})
 	if err != nil {
-		t.Fatal(err) // also when any question URL has no page
+		t.Fatal(err) // fails also if the page of a question's URL is missing
 	}
 	for _, d := range set.Domains {
 		n := map[string]int{}
@@ -191,8 +190,8 @@ func TestReleasedData(t *testing.T) {
 	}
 }
 
-// FuzzLoad damages every file that is parsed. What loads is sound: every question
-// has its text, its gold is among the documents, and a second reading is the same.
+// FuzzLoad damages every file that is parsed. Whatever is loaded is valid: every question has its text, its
+// gold is among the documents, and a second reading is the same.
 func FuzzLoad(f *testing.F) {
 	const topic = "corpus/birds/Owl/"
 	names := []string{"QA/birds/questions.jsonl", topic + "references.jsonl", "extracted_data/birds/Owl/valid_triples.jsonl", topic + "reference_pages/Sight.txt"}
@@ -242,7 +241,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Gold statements that say nothing, or the same again, count nowhere, and it is said.
+// Empty and repeated gold statements are not counted, and reported.
 func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
@@ -256,7 +255,7 @@ func TestOddStatements(t *testing.T) {
 	check.Equal(t, set.Notes, want)
 }
 
-// A title is short, whatever the first line is.
+// A title is short, however long the first line is.
 func TestTitles(t *testing.T) {
 	const page = "corpus/birds/Owl/reference_pages/Sight.txt"
 	words := strings.Repeat("eyes ", 1000)
@@ -329,16 +328,14 @@ func FuzzSlug(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title string) {
 		s := wildgraph.Slug(title)
 		check.True(t, s != "" && len(s) <= 80 && utf8.ValidString(s), "Slug(%q) = %q", title, s)
-		// A cut may leave a blank, and a hyphen before it; beyond that a slug
-		// is its own slug.
+		// A cut may leave a blank or a hyphen before it; apart from that the slug of a slug is the slug.
 		check.Equal(t, wildgraph.Slug(s), strings.TrimRight(s, " -"), "Slug is not stable on %q", s)
 	})
 }
 
-// The tables of the paper hang together: accuracies are of whole questions,
-// averages are question-weighted, the domains add up to Table 2, and Table 2's
-// F1 is the harmonic mean of its recall and precision. A figure that was
-// copied wrong breaks one of them.
+// The tables of the paper are consistent: accuracies are of whole questions, averages are weighted by
+// questions, the domains add up to Table 2, and Table 2's F1 is the harmonic mean of its recall and precision.
+// A wrongly copied figure breaks one of these.
 func TestPublishedAddsUp(t *testing.T) {
 	p := wildgraph.Published(slices.Collect(maps.Keys(table5)))
 	whole := make(map[string]benchmark.PublishedRow)
@@ -381,8 +378,8 @@ func TestPublishedAddsUp(t *testing.T) {
 	}
 }
 
-// The human average is weighted 667 to 191 in print, and 84.40 by people's own
-// 77 and 32, as its note says.
+// The human average is weighted 667 to 191 in the paper, and 84.40 with the 77 and 32 questions that people
+// answered, as its note says.
 func TestPublishedHuman(t *testing.T) {
 	p := wildgraph.Published([]string{"people"})
 	var human []benchmark.PublishedRow
@@ -399,8 +396,8 @@ func TestPublishedHuman(t *testing.T) {
 	}
 }
 
-// The rows of Table 3 are those of the paper's text; their averages are weighted as the questions
-// of the whole benchmark, 667 to 191, as those of no other table.
+// The rows of Table 3 are the ones of the paper's text; their averages are weighted by the questions of the
+// whole benchmark, 667 to 191, unlike those of other tables.
 func TestPublishedTable3(t *testing.T) {
 	n := 0
 	for _, r := range wildgraph.Published([]string{"people"}).Rows {
@@ -415,7 +412,7 @@ func TestPublishedTable3(t *testing.T) {
 	check.Equal(t, n, 8, "rows")
 }
 
-// Rows are of the domains that are asked for.
+// Rows cover the requested domains.
 func TestPublishedDomains(t *testing.T) {
 	p := wildgraph.Published([]string{"nature"})
 	for _, r := range p.Rows {
@@ -425,8 +422,8 @@ func TestPublishedDomains(t *testing.T) {
 	check.True(t, p == nil, "other domains have published rows: %+v", p)
 }
 
-// The cells were compared with the tables of the paper one by one. After a change, compare
-// the changed ones and put the new sum here.
+// The cells were compared with the tables of the paper one by one. After a change, compare the changed cells
+// and set the new sum here.
 func TestPublishedCells(t *testing.T) {
 	rows, err := json.Marshal(wildgraph.Published(slices.Sorted(maps.Keys(table5))))
 	got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]
@@ -434,7 +431,7 @@ func TestPublishedCells(t *testing.T) {
 }
 
 func ExampleLoad() {
-	// With a checkout of the data set: os.DirFS("WildGraphBench").
+	// With a checkout of the data set use os.DirFS("WildGraphBench").
 	set, err := wildgraph.Load(small(), benchmark.LoadOptions{Domains: []string{"birds"}})
 	if err != nil {
 		panic(err)
@@ -511,7 +508,7 @@ func TestGoldenBM25(t *testing.T) {
 	}
 }
 
-// windows cuts into windows of 1,200 units that share 100.
+// windows splits a text into windows of 1,200 units; neighbours share 100.
 type windows struct{ unit *regexp.Regexp }
 
 func (w windows) Split(_ context.Context, s string) (spans []chunk.Span, err error) {
@@ -536,7 +533,7 @@ func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse 
 	return check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
 }
 
-// tally sums recall at 5 and 10 over all questions and over each type.
+// tally sums recall at 5 and at 10 over all questions and over each type.
 type tally struct {
 	sum [8]float64
 	n   [4]int

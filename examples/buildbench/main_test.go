@@ -34,7 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// TestMain lets the test binary be the program, so that a test can kill it.
+// TestMain runs the program if a test starts this binary as a child process, so that a test can kill it.
 func TestMain(m *testing.M) {
 	if os.Getenv("BUILDBENCH_CHILD") != "" {
 		os.Args = append(os.Args[:1], strings.Split(os.Getenv("BUILDBENCH_CHILD"), "\x1f")...)
@@ -54,7 +54,7 @@ const filler = "<p>Owls live in barns and in church towers, they lay between fou
 	"when they fly low over meadows and ditches and listen for voles; whoever wants to help them hangs up a box of wood, " +
 	"high and dry, with a view over grass that is cut late, and waits for some years until a pair of them comes to stay.</p>"
 
-// site is a web with an article and pages of every kind, and counts who asks for what.
+// site is a web server with an article and pages of every kind, and counts the requests by path.
 func site(t *testing.T) (*httptest.Server, func() map[string]int) {
 	var mu sync.Mutex
 	asked := make(map[string]int)
@@ -113,7 +113,7 @@ func site(t *testing.T) (*httptest.Server, func() map[string]int) {
 	}
 }
 
-// model answers every prompt of the program, by what the prompt asks for.
+// model answers every prompt of the program according to its text.
 func model(req llm.Request) llm.Reply {
 	system, user := req.Messages[0].Text, req.Messages[len(req.Messages)-1].Text
 	has := func(s string) bool { return strings.Contains(system, s) }
@@ -154,8 +154,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// A build that is killed at random moments ends with the bytes of one that was not, and
-// asks neither for a page that it has nor, but for the calls under way, for a reply.
+// A build that is killed at random moments ends with the bytes of an uninterrupted one. It requests no stored
+// page again, and no reply except for calls that were running.
 func TestKilled(t *testing.T) {
 	check.Long(t)
 	web, asked := site(t)
@@ -181,7 +181,7 @@ func TestKilled(t *testing.T) {
 	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))
 	check.True(t, err == nil && strings.Contains(string(ledger), "check questions"), "the ledger: %v\n%s", err, ledger)
 	for path, n := range asked() {
-		if n > 1 && path != "/ear" && path != "/robots.txt" { // /ear is where /moved leads
+		if n > 1 && path != "/ear" && path != "/robots.txt" { // /moved redirects to /ear, and robots.txt is read by every process
 			t.Errorf("%s was asked for %d times", path, n)
 		}
 	}
@@ -207,7 +207,7 @@ func TestKilled(t *testing.T) {
 			kills++
 			continue
 		}
-		if err := errors.Join(os.RemoveAll(killed), os.Remove(killed+".replies")); err != nil { // it was done before: begin again
+		if err := errors.Join(os.RemoveAll(killed), os.Remove(killed+".replies")); err != nil { // the build ended before the kill: begin again
 			t.Fatal(err)
 		}
 		before += paid
@@ -215,7 +215,7 @@ func TestKilled(t *testing.T) {
 	out, err = child(env, flags("killed")...).CombinedOutput()
 	check.OK(t, err, "%s", out)
 	check.Equal(t, snapshot(t, killed), whole, "seed %d (-whole +killed)", seed)
-	// Two calls may be under way at each of eight kills.
+	// At each of eight kills two calls may be running.
 	again := len(server.Requests()) - before - paid
 	check.True(t, again <= 2*8, "seed %d: %d calls were paid for again", seed, again)
 }
@@ -232,7 +232,7 @@ func TestOffline(t *testing.T) {
 	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
 }
 
-// typed counts the questions of a type.
+// typed counts the questions by type.
 func typed(set *benchmark.Dataset, kind string) (n int) {
 	for it := range set.Items() {
 		if it.Type == kind {
@@ -242,12 +242,12 @@ func typed(set *benchmark.Dataset, kind string) (n int) {
 	return n
 }
 
-// Sources of an article that is a file may be files in its folder, and no others.
+// The sources of a local article may be files in its folder, and no others.
 func TestLocalSources(t *testing.T) {
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes")
 	for name, text := range map[string]string{
-		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness.\n", // as short as notes are
+		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness.\n", // sources as short as notes are used
 		"secret.txt":              strings.Repeat("Nests are old and nobody may know of them. ", 20),
 	} {
 		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)))
@@ -271,7 +271,7 @@ func TestLocalSources(t *testing.T) {
 	}
 }
 
-// Of a folder of articles, in the wiki's own markup too, those with the most references are taken.
+// From a folder of articles, also in wiki markup, the ones with the most references are chosen.
 func TestMostReferences(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -320,7 +320,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// Parquet as Hugging Face has AnonyRAG's reads, when it is lines, as JSON does.
+// AnonyRAG's Parquet file on Hugging Face, converted to lines, is read like its JSON.
 func TestParquet(t *testing.T) {
 	type passage struct {
 		ID   string `parquet:"id"`

@@ -36,7 +36,7 @@ func system(t *testing.T) *kit.System {
 	return s
 }
 
-// The agent searches the system, is shown what stands there, and answers.
+// The agent searches the system, reads what it finds, and answers.
 func TestLangChain(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		_, shown, asked := strings.Cut(req.Messages[len(req.Messages)-1].Text, "Action: search\nAction Input: tides")
@@ -55,7 +55,7 @@ func TestLangChain(t *testing.T) {
 	check.True(t, err == nil && answer == "The moon draws the water." && read > 0, "%q, %d tokens, %v", answer, read, err)
 }
 
-// A chain of Eino retrieves from a system, as does Genkit; a system that fails fails there.
+// A chain of Eino and one of Genkit retrieve from a system; an error of the system is an error of the chain.
 func TestFrameworks(t *testing.T) {
 	const question = "What did Ada Lovelace write about?"
 	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(frameworks.Eino(system(t))).Compile(t.Context())

@@ -24,7 +24,7 @@ func files(t *testing.T, byName map[string]string) string {
 	return dir
 }
 
-// graphFile is a file of extractions.
+// graphFile writes a file of extractions.
 func graphFile(t *testing.T) string {
 	t.Helper()
 	line := `{"chunk": "a#0", "doc": "a", "facts": [{"head": "Colin Archer", "relation": "built", "tail": "Fram"}]}`

@@ -37,15 +37,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// cluster is a Temporal server, a model server and worker processes, at a database that is
-// there. The first two are named by WILDGRAPH_TEMPORAL, the command of Temporal, and
-// WILDGRAPH_POSTGRES.
+// cluster is a Temporal server, a model server and worker processes, with an existing database.
+// WILDGRAPH_TEMPORAL names the command of Temporal, WILDGRAPH_POSTGRES the database.
 type cluster struct {
 	*testing.T
 	temporal, store, program, db, address string
 	models                                *service
 	server                                *exec.Cmd
-	workers                               map[string]*exec.Cmd // by their keys
+	workers                               map[string]*exec.Cmd // worker processes by their API keys
 	begun                                 int
 }
 
@@ -91,7 +90,7 @@ func (c *cluster) kill(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// serve starts the Temporal server on its file, and waits until it answers.
+// serve starts the Temporal server with its file, and waits until it answers.
 func (c *cluster) serve() {
 	c.Helper()
 	_, port, _ := net.SplitHostPort(c.address)
@@ -108,12 +107,12 @@ func (c *cluster) serve() {
 	c.Fatalf("the Temporal server does not answer: %v", err)
 }
 
-// args are those of a job over a store of its own.
+// args are the arguments of a job with a store of its own.
 func (c *cluster) args(name string, more ...string) []string {
 	return append([]string{"-temporal", c.address, "-store", c.store, "-job", name, "-queue", name, "-system", "msgraphrag-local", "-model", "scribe", "-embed-model", "hashes"}, more...)
 }
 
-// work starts a worker, which the model server knows by its key.
+// work starts a worker, which the model server identifies by its key.
 func (c *cluster) work(args []string) (key string) {
 	c.begun++
 	key = fmt.Sprintf("worker-%d", c.begun)
@@ -121,10 +120,10 @@ func (c *cluster) work(args []string) (key string) {
 	return key
 }
 
-// run runs the program to its end, and returns what it printed.
+// run runs the program to its end, and returns its output.
 func (c *cluster) run(args ...string) (string, error) {
 	cmd := exec.CommandContext(c.Context(), c.program, args...)
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+c.TempDir()) // no process finds the replies of another one
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+c.TempDir()) // so that no process finds the stored replies of another one
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	out, err := cmd.Output()
@@ -134,7 +133,7 @@ func (c *cluster) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// drop removes what a run before left in the database.
+// drop deletes what an earlier run has left in the database.
 func (c *cluster) drop(names ...string) {
 	s, err := postgres.Open(c.Context(), c.store, postgres.Options{})
 	check.OK(c, err)
@@ -148,8 +147,8 @@ func (c *cluster) drop(names ...string) {
 const question = "Who sailed the ship Fram5?"
 
 // Workers are killed at random twenty times, and the server twice, while a thousand passages are indexed: no
-// reply that was stored is asked for again, what was paid twice was under way at a kill, and the system
-// answers as one that was built by one process.
+// stored reply is requested again, calls that were paid for twice were running at a kill, and the system
+// answers like one that a single process built.
 func TestKills(t *testing.T) {
 	const kills, workers, atOnce = 20, 3, 8
 	c := newCluster(t)
@@ -196,7 +195,7 @@ func TestKills(t *testing.T) {
 	check.True(t, err == nil && near == far && near != "", "by workers %q, by one process %q, %v", far, near, err)
 }
 
-// Four workers against one, at a model that answers in a second.
+// Compares four workers with one, with a model that takes a second to answer.
 func TestSpeedUp(t *testing.T) {
 	c := newCluster(t)
 	docs := library(t, 160)
@@ -206,10 +205,10 @@ func TestSpeedUp(t *testing.T) {
 	for i, workers := range []int{1, 4} {
 		c.drop("msgraphrag-local", "msgraphrag-local-work")
 		args := c.args(fmt.Sprintf("speed%d", workers), "-shares", "4", "-concurrency", "2")
-		for range workers - 1 { // the job's own process is one
+		for range workers - 1 { // the process of the job is one of the workers
 			c.work(args)
 		}
-		time.Sleep(3 * time.Second) // they connect
+		time.Sleep(3 * time.Second) // waits until the workers are connected
 		began, paid := time.Now(), len(c.models.model.Requests())
 		check.OK(t, check.Err(c.run(append(args, "-docs", docs, question)...)))
 		took[i], calls[i] = time.Since(began), len(c.models.model.Requests())-paid
@@ -220,22 +219,22 @@ func TestSpeedUp(t *testing.T) {
 	}
 	ratio := float64(took[0]) / float64(took[1])
 	t.Logf("one worker %v for %d calls, four %v for %d: %.2f times faster", took[0].Round(time.Millisecond), calls[0], took[1].Round(time.Millisecond), calls[1], ratio)
-	if calls[0] != calls[1] { // both began with nothing
+	if calls[0] != calls[1] { // both jobs began with empty stores
 		t.Errorf("one worker asked %d times, four %d times", calls[0], calls[1])
 	}
 	check.True(t, ratio >= 3.5, "four workers are %.2f times faster than one, want 3.5", ratio)
 }
 
-// service is a paid model server that answers after a while and bills every call that it
-// was sent, also those whose caller has died meanwhile. It knows callers by their keys.
+// service is a paid model server that answers after a delay and bills every call that was sent, also calls
+// whose caller has died meanwhile. It identifies callers by their keys.
 type service struct {
 	URL   string
 	delay atomic.Int64
 	model *llmtest.Server
 
 	mu      sync.Mutex
-	flights map[string]int // calls under way, by caller
-	most    int            // calls under way at a time
+	flights map[string]int // number of running calls, by caller
+	most    int            // highest number of running calls at a time
 }
 
 func newService(t *testing.T) *service {
@@ -253,7 +252,7 @@ func newService(t *testing.T) *service {
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // it never came, and costs nothing
+		return // a call that never arrived costs nothing
 	}
 	caller := r.Header.Get("Authorization")
 	s.count(caller, 1)
@@ -291,7 +290,7 @@ func (s *service) underway(key string) int {
 	return s.flights["Bearer "+key]
 }
 
-// paid is how often each call was billed, by what was asked.
+// paid returns how often each call was billed, by its prompt.
 func (s *service) paid() map[string]int {
 	n := make(map[string]int)
 	for _, r := range s.model.Requests() {
@@ -301,14 +300,14 @@ func (s *service) paid() map[string]int {
 	return n
 }
 
-// says answers the prompts of records and of reports.
+// says answers the prompts for records and for reports.
 func says(req llm.Request) llm.Reply {
 	last := req.Messages[len(req.Messages)-1].Text
 	if req.JSON || len(req.Schema) > 0 {
 		return llm.Reply{Text: fmt.Sprintf(`{"title":"Ships of %d letters","summary":"They sail.","rating":5,"rating_explanation":"many","findings":[{"summary":"They sail.","explanation":"So the logs say."}]}`, len(last))}
 	}
 	at := strings.LastIndex(last, "Captain")
-	if at < 0 { // a call that asks whether the server answers, or gleaning
+	if at < 0 { // a call that only tests whether the server answers, or a gleaning
 		return llm.Reply{Text: "<|COMPLETE|>"}
 	}
 	words := strings.Fields(last[at:])
@@ -318,7 +317,7 @@ func says(req llm.Request) llm.Reply {
 	return llm.Reply{Text: fmt.Sprintf(`("entity"<|>%[1]s<|>person<|>A captain.)##("entity"<|>%[2]s<|>ship<|>The ship of %[1]s.)##("entity"<|>%[3]s<|>place<|>A port.)##("relationship"<|>%[1]s<|>%[2]s<|>%[1]s sailed her.<|>5)##("relationship"<|>%[2]s<|>%[3]s<|>She lay there.<|>2)<|COMPLETE|>`, words[1], words[5], words[7])}
 }
 
-// library writes documents of one chunk each, whose names hang together.
+// library writes documents of one chunk each, whose names are connected.
 func library(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -32,8 +32,7 @@ func program(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A sample is written, is the same another time, is never written over, and its labels
-// come back as rates.
+// A sample is written, is the same the next time, is never overwritten, and its labels give rates.
 func TestAudit(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
@@ -45,8 +44,8 @@ func TestAudit(t *testing.T) {
 	check.True(t, err == nil && string(a) == string(b), "another run writes another sample: %v", err)
 	_, err = program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file)
 	check.Fails(t, err, "may hold labels", "labels are written over")
-	// One of four is wrong in the band of 90, none of one in the band of 10: 22.5 %, as if of five
-	// labels; the rule says the opposite of most, and nobody is asked for a label that is empty.
+	// One of four answers is wrong in the band of 90, none of one in the band of 10: 22.5 %, with the certainty
+	// of five labels. The rule is wrong about most, and empty answers get no label.
 	var lines []string
 	for i, label := range []string{"misaligned", "Aligned ", "aligned", "aligned", "unsure", "", "aligned"} {
 		similarity, of := .9, 90
@@ -65,8 +64,7 @@ func TestAudit(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) && strings.Contains(err.Error(), "a.jsonl:2:"), "got %v", err)
 }
 
-// The questions may be those of a file; a model reads and labels, and what a reply leaves open is
-// unsure.
+// The questions may come from a file; a model can read and label, and a reply without a verdict is unsure.
 func TestAuditByModel(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		switch prompt := req.Messages[0].Text + req.Messages[len(req.Messages)-1].Text; {
@@ -108,8 +106,8 @@ func TestCommandLines(t *testing.T) {
 	check.True(t, err == nil && strings.Contains(out, "audit"), "%v\n%s", err, out)
 }
 
-// What is whole, torn and damaged is told apart, in words and by the end of the
-// program, and a repaired file opens.
+// Whole, torn and damaged files are distinguished by the output and the exit status, and a repaired file can be
+// opened.
 func TestVerifyAndRepair(t *testing.T) {
 	dir := t.TempDir()
 	header := journal.Header{Schema: "test/1"}
@@ -162,13 +160,13 @@ func TestVerifyAndRepair(t *testing.T) {
 //go:embed testdata/pairs.jsonl
 var pairs []byte
 
-// labels are the verdicts of a person on 300 drawn answers to real questions: no text of
-// the data set, only hashes, and where the pages have the words.
+// labels are a person's verdicts on 300 sampled answers to real questions. The file has no text of the data
+// set, but hashes and the places of the words in the pages.
 //
 //go:embed testdata/labels.csv
 var labels string
 
-// confusion is the weight of answers by label and verdict.
+// confusion has the weights of answers by label and verdict.
 type confusion [2][2]float64
 
 func (c *confusion) add(right bool, v judge.Verdict, weight float64) {
@@ -176,7 +174,7 @@ func (c *confusion) add(right bool, v judge.Verdict, weight float64) {
 	c[number[right]][number[v.State == judge.Scored && v.Value == 1]] += weight
 }
 
-// kappa is Cohen's.
+// kappa returns Cohen's kappa.
 func (c confusion) kappa() float64 {
 	all := c[0][0] + c[0][1] + c[1][0] + c[1][1]
 	agree := (c[0][0] + c[1][1]) / all
@@ -207,17 +205,17 @@ func TestPairs(t *testing.T) {
 	check.True(t, c.kappa() >= .76 && c[0][0]+c[0][1]+c[1][0]+c[1][1] == 120, "kappa %.3f of %v, want at least .76 of 120 pairs", c.kappa(), c)
 }
 
-// The lexical judge agrees with the labels of real answers, weighted by how many answers
-// each stands for, on the questions that rules were developed on and on the others. An answer is
-// spans of the pages' prose: sentences that simple rules chose, drawn from 1,292 answers, those
-// with half of the reference's own words (stratum likely) more often.
+// The lexical judge agrees with the labels of real answers, weighted by the number of answers that each
+// represents: on the questions on which rules were developed, and on the others. An answer is made of spans of
+// the pages' prose, sentences that simple rules chose. It was sampled from 1,292 answers, more often if it has
+// half of the reference's words (stratum likely).
 func TestLabels(t *testing.T) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	population, drawn := map[string]float64{"other": 1110, "likely": 182}, map[string]float64{}
-	rows := check.Of(csv.NewReader(strings.NewReader(labels)).ReadAll()).OK(t)[1:] // below the heading
+	rows := check.Of(csv.NewReader(strings.NewReader(labels)).ReadAll()).OK(t)[1:] // the rows below the header
 	for _, row := range rows {
 		drawn[row[3]]++
 	}
@@ -232,7 +230,7 @@ func TestLabels(t *testing.T) {
 		c := questions[row[1]]
 		c.Answer = prose(t, pages[domain], row[5])
 		check.Must(t, digest(c.Answer)[:16] == row[2], "the answer of %s to %s is not the one that was labelled", row[0], row[1])
-		heldOut := strings.ContainsAny(digest("half " + row[1])[:1], "89abcdef") // all answers to a question in one half
+		heldOut := strings.ContainsAny(digest("half " + row[1])[:1], "89abcdef") // all answers to a question are in one half
 		halves[heldOut].add(row[4] == "1", verdict(t, c), population[row[3]]/drawn[row[3]])
 	}
 	check.Equal(t, drawn, map[string]float64{"other": 168, "likely": 132}, "answers by stratum")
@@ -243,7 +241,7 @@ func TestLabels(t *testing.T) {
 
 func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-// readQuestions reads a domain's questions with a gold statement, by domain and line.
+// readQuestions reads the questions of a domain that have a gold statement, by domain and line.
 func readQuestions(t *testing.T, dir, domain string, to map[string]judge.Case) {
 	t.Helper()
 	name := filepath.Join(dir, "QA", domain, "questions.jsonl")
@@ -262,7 +260,8 @@ var (
 	mark  = regexp.MustCompile("[*_`>|#]+")
 )
 
-// prose joins spans of pages: page, line, and bytes of the line without markdown, spans apart by semicolons.
+// prose joins spans of pages. Each is given by page, line, and bytes of the line without markdown; semicolons
+// separate them.
 func prose(t *testing.T, pages []string, spans string) string {
 	t.Helper()
 	var texts []string

@@ -25,8 +25,8 @@ import (
 
 const key = "a-key-of-nobody"
 
-// forms are how each vendor answers: a whole reply, with 12 tokens read and 3 written, and the mark of
-// one that was cut; and the header that has the key, on a path.
+// forms are the replies of each vendor: a whole reply, with 12 tokens read and 3 written, the stop reason of a
+// cut reply, and the header with the key, by path.
 var forms = map[string]struct{ path, header, reply, whole, cut string }{
 	"anthropic": {"/messages", "X-Api-Key", `{"type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": %q}], "stop_reason": %q, "usage": {"input_tokens": 12, "output_tokens": 3}}`, "end_turn", "max_tokens"},
 	"gemini":    {":streamGenerateContent", "X-Goog-Api-Key", `[{"candidates": [{"content": {"role": "model", "parts": [{"text": %q}]}, "finishReason": %q}], "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 15}}]`, "STOP", "MAX_TOKENS"},
@@ -35,8 +35,8 @@ var forms = map[string]struct{ path, header, reply, whole, cut string }{
 	"azure":     {"/openai/v1/chat/completions", "Authorization", `{"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": %q}, "finish_reason": %q}], "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}}`, "stop", "length"},
 }
 
-// serve is a server of all vendors: a prompt with the word "cut" gets a reply that was cut, "busy" a
-// refusal first, and a wrong key none. It stands at the end of every address.
+// serve is a server for all vendors: a prompt with the word "cut" gets a cut reply, "busy" first a refusal, and
+// a wrong key an error. It answers at the end of every address.
 func serve(t *testing.T) (base http.RoundTripper, address string) {
 	var busy atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func serve(t *testing.T) (base http.RoundTripper, address string) {
 	return here{at}, server.URL
 }
 
-// here sends everything to this machine.
+// here sends all requests to this machine.
 type here struct{ at *url.URL }
 
 func (h here) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -101,8 +101,8 @@ func model(t *testing.T, vendor string, base http.RoundTripper) llm.Model {
 	return m
 }
 
-// Each vendor's model answers with its tokens, says what was cut, is asked again when it is busy, and
-// refuses a wrong key; an error shows no key.
+// The model of each vendor returns its tokens, reports cut replies, retries when the server is busy, and
+// refuses a wrong key; no error shows a key.
 func TestVendors(t *testing.T) {
 	for vendor := range forms {
 		t.Run(vendor, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestVendors(t *testing.T) {
 			check.True(t, errors.Is(err, llm.ErrAuth) && !strings.Contains(err.Error(), "wrong"), "a wrong key: %v", err)
 			environment(t, "", address)
 			if vendor == "bedrock" {
-				return // AWS's credentials come from many places, and are missed at the first call
+				return // AWS takes credentials from many places, and notices missing ones at the first call
 			}
 			_, err = vendors[vendor]("m", nil)
 			check.True(t, err != nil && strings.Contains(err.Error(), "API_KEY"), "no key: %v", err)
@@ -132,7 +132,7 @@ func TestVendors(t *testing.T) {
 	}
 }
 
-// ask answers a folder by a vendor's model, without a server of OpenAI's form.
+// ask answers over a folder with a vendor's model that has no OpenAI-compatible server.
 func TestAsk(t *testing.T) {
 	_, address := serve(t)
 	dir := t.TempDir()

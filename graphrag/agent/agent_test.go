@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// saying reflects in the given verdicts, one after the other.
+// saying reflects with the given verdicts, in turn.
 func saying(verdicts ...agent.Move) agent.Next {
 	return func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		n := len(m.Turns) - 1
@@ -86,8 +86,7 @@ func TestReflecting(t *testing.T) {
 	}
 }
 
-// The first thought is a draft, and what was thought is remembered in the order of the
-// searches.
+// The first thought is a draft, and thoughts are stored in the order of the searches.
 func TestMemory(t *testing.T) {
 	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
 		return graphrag.Found{Ranked: hits(strings.ToLower(q.Text[:1]))}, nil
@@ -144,7 +143,7 @@ func TestReflectByModel(t *testing.T) {
 			check.True(t, strings.Contains(user, part), "%s: %q is not shown in\n%s", tt.name, part, user)
 		}
 	}
-	// A budget below the prompt makes no call; one above it limits the reply.
+	// A budget smaller than the prompt makes no call; a larger one limits the reply.
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"status": "answer"}`)
 	reflect, _ := agent.ReflectByModel(m, words)
 	memory.Left = 400
@@ -160,8 +159,8 @@ func TestReflectByModel(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "model") && strings.Contains(err.Error(), "counter"), "%v does not name all", err)
 }
 
-// A search over three pages that reflects by one rule: as long as a page says who
-// built the ship, it looks for the builder.
+// A search over three pages that reflects by one rule: if a page names the ship's builder, it searches for the
+// builder.
 func ExampleReflecting() {
 	ctx := context.Background()
 	pages, err := retrieve.NewSparse(ctx, []graphrag.Chunk{

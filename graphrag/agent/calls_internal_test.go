@@ -14,10 +14,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// RepairPlan is repairPlan, for tests.
+// RepairPlan exports repairPlan to tests.
 var RepairPlan = repairPlan
 
-// Every usual form of a call is read at the first reply.
+// Every usual form of a call is read from the first reply.
 func TestCallShapes(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/calls.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {
@@ -43,7 +43,7 @@ func TestCallShapes(t *testing.T) {
 	check.Equal(t, uniform(long), long, "an open object is changed")
 }
 
-// Every form of a decomposition is read at the first reply, or asked again by name.
+// Every form of a decomposition is read from the first reply, or requested again with the fault named.
 func TestDecomposeShapes(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/decompose.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// saved are the files of an index.
+// saved returns the files of an index.
 func saved(t *testing.T, ix *Index) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -32,7 +32,7 @@ func saved(t *testing.T, ix *Index) []byte {
 	return all
 }
 
-// The index must not depend on how the work was spread.
+// The index does not depend on how the work was divided.
 func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 	at := func(i int) (string, string) {
 		often := strings.Repeat("often ", i%5*(i%50/44)*100)
@@ -53,8 +53,8 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 	}
 }
 
-// Of texts that are made when they are read few are read to cut the batches, and all once
-// more; the index is that of texts that are there.
+// If texts are generated while they are read, some are read first to plan the batches, and then all once; the
+// index equals that of texts in memory.
 func TestBuildReadsEachTextOnce(t *testing.T) {
 	const n = 3*measured + 1
 	texts := make([]string, n)
@@ -81,8 +81,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	check.True(t, twice <= measured, "%d of %d texts were read twice, want %d at most", twice, n, measured)
 }
 
-// The lists of many ranges of terms, which are filled in parallel, take the room they were
-// given.
+// The lists of many ranges of terms are filled concurrently and use exactly the memory reserved for them.
 func TestFilledSideBySide(t *testing.T) {
 	const n = 3 * windowSize
 	var texts []string
@@ -98,8 +97,8 @@ func TestFilledSideBySide(t *testing.T) {
 	check.Equal(t, len(ix.blocks), cap(ix.blocks), "room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 }
 
-// An index of a few texts, as systems make them of what a question found, takes memory for
-// these alone, not for a batch.
+// An index of a few texts, such as systems build from a question's results, takes memory for these only, not
+// for a whole batch.
 func TestFewTextsTakeLittle(t *testing.T) {
 	texts := make([]string, 60)
 	for i := range texts {
@@ -116,7 +115,7 @@ func TestFewTextsTakeLittle(t *testing.T) {
 	check.True(t, each <= most, "%d bytes for an index, want %d at most", each, most)
 }
 
-// A batch has no more documents than its postings can name, however short they are.
+// A batch has at most as many documents as its postings can number, however short they are.
 func TestBatchesOfManyDocuments(t *testing.T) {
 	const n = 5 * mostBatch / 2
 	starts, _ := cut(n, func(int) (string, string) { return "", "" }, mostBytes)
@@ -126,7 +125,7 @@ func TestBatchesOfManyDocuments(t *testing.T) {
 	}
 }
 
-// The kernels of this processor give the bits of those in plain Go.
+// The assembly kernels of this processor give the same bits as the ones in Go.
 func TestKernelsAgree(t *testing.T) {
 	for _, k := range available() {
 		agree(t, k)

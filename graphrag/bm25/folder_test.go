@@ -26,8 +26,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// zipf are texts of made-up words, of which few are in most texts and one is in a
-// text more often than a byte counts.
+// zipf returns texts of made-up words with Zipf's frequencies, one of which occurs more often in a text than a
+// byte can count.
 func zipf(n int) (texts []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.1, 3, 5000)
@@ -57,7 +57,7 @@ func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	return ix
 }
 
-// What is merged of merged indexes is, byte for byte, what is merged at once.
+// Merging merged indexes gives, byte for byte, the same folder as merging all at once.
 func TestMerge(t *testing.T) {
 	texts, dir := zipf(20_000), t.TempDir()
 	a, b, c := built(t, texts[:9000], bm25.Plain()), built(t, texts[9000:9001], bm25.Plain()), built(t, texts[9001:], bm25.Plain())
@@ -93,7 +93,7 @@ func TestMergeEdges(t *testing.T) {
 	check.Is(t, check.Err(bm25.Open(stopped, text.Plain())), bm25.ErrFolder, "what was cancelled is opened")
 }
 
-// A damaged folder is refused by the name of the file.
+// A damaged folder is refused, and the file is named.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
@@ -115,7 +115,7 @@ func TestDamaged(t *testing.T) {
 			"%s: %v", name, err)
 		if err == nil {
 			check.OK(t, ix.Close())
-			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count
+			if filepath.Base(name) != "manifest.json" { // white space and the case of keys do not count there
 				t.Errorf("%s: it is opened", name)
 			}
 		}
@@ -135,8 +135,7 @@ func sameFolder(t *testing.T, a, b string) {
 	}
 }
 
-// dealt deals texts to parts at random and drops some; left are those that are
-// not, in their order.
+// dealt assigns texts to parts at random and marks some as deleted; left are the others, in their order.
 func dealt(t *testing.T, rng *rand.Rand, texts []string, parts int, dropped float64) (out []bm25.Part, left []string) {
 	own := make([][]string, parts)
 	numbers := make([][]int32, parts)
@@ -159,8 +158,8 @@ func dealt(t *testing.T, rng *rand.Rand, texts []string, parts int, dropped floa
 	return out, left
 }
 
-// Merging in an order gives the folder that the texts in this order give, byte for
-// byte, and what is left out leaves no trace.
+// Merging in a given order gives the folder of the texts in that order, byte for byte, and deleted texts leave
+// no trace.
 func TestMergeOrdered(t *testing.T) {
 	for i, c := range []struct {
 		texts, parts int
@@ -174,7 +173,7 @@ func TestMergeOrdered(t *testing.T) {
 			merged(t, want, built(t, left, bm25.Plain()))
 			check.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
 			sameFolder(t, want, one)
-			for p := range parts { // the same of folders
+			for p := range parts { // the same with indexes in folders
 				parts[p].Index = merged(t, filepath.Join(dir, fmt.Sprint(p)), parts[p].Index)
 			}
 			check.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
@@ -263,8 +262,7 @@ func (c counted) Words(s string, yield func([]byte) bool) {
 	c.Standard.Words(s, func(word []byte) bool { c.read.Add(1); return yield(word) })
 }
 
-// One long text is not read to its end when the work is cancelled, nor are those
-// after it.
+// A long text is not read to its end when the context is cancelled, nor are the texts after it.
 func TestBuildLooksAtTheContext(t *testing.T) {
 	const wordsOfOne = 1 << 18
 	long := strings.Repeat("tidal basin ", wordsOfOne/2)
@@ -296,8 +294,7 @@ func Example() {
 	// 0.43 Typhoon Bolaven crossed the islands in August.
 }
 
-// syllables is an analyzer of one's own, for a language whose words are written
-// with a dot between the syllables.
+// syllables is an analyzer of the caller, for a language whose words have a dot between their syllables.
 type syllables struct{}
 
 func (syllables) Words(s string, yield func(word []byte) bool) {
@@ -312,7 +309,7 @@ func (syllables) Term(word string) (term string, ok bool) { return word, word !=
 
 func (syllables) Name() string { return "syllables" }
 
-// Any text.Analyzer makes the words of texts and queries.
+// Any text.Analyzer can split texts and queries into words.
 func ExampleOptions_analyzer() {
 	ix, err := bm25.BuildTexts(context.Background(), []string{"lo·mi·na", "ka·na"}, bm25.Options{Analyzer: syllables{}})
 	if err != nil {
@@ -326,8 +323,8 @@ func ExampleOptions_analyzer() {
 	// document 1
 }
 
-// Indexes that are searched as one give the scores of one index. What is replaced is
-// hidden until the indexes are merged.
+// A collection of indexes gives the scores of one index. Replaced documents are hidden until the indexes are
+// merged.
 func ExampleCollection() {
 	ctx := context.Background()
 	old, err := bm25.BuildTexts(ctx, []string{"The Fram lies in Oslo.", "Oslo has a harbour."}, bm25.Options{})
@@ -351,8 +348,7 @@ func ExampleCollection() {
 	// document 1 of index 0: 0.15
 }
 
-// uneven are the texts of parts that differ in number and in length, some of them in
-// several parts.
+// uneven returns the texts of parts that differ in number and length; some texts are in several parts.
 func uneven(rng *rand.Rand, sizes []int) (parts [][]string) {
 	same := randomWords(rng, 12, 500, 0)
 	for i, n := range sizes {
@@ -370,8 +366,8 @@ func uneven(rng *rand.Rand, sizes []int) (parts [][]string) {
 	return parts
 }
 
-// A collection finds what the index finds that its parts are merged into, in the same
-// order and with the same scores to the bit, with a condition and without.
+// A collection finds what the index merged from its parts finds, in the same order and with the same scores,
+// bit for bit, with and without a condition.
 func TestCollection(t *testing.T) {
 	for seed, sizes := range [][]int{{700}, {0, 5, 0}, {3, 1, 400, 2}, {9000, 100, 0, 12_000, 300, 1}, {8192, 8192, 20_000}, {40, 40, 40, 40, 40}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
@@ -427,7 +423,7 @@ func TestCollection(t *testing.T) {
 	}
 }
 
-// tied are the first k of a ranking, and those that score as the last of them.
+// tied returns the first k of a ranking, and all whose score equals that of the last.
 func tied(all []rank.Scored[int32], k int) []rank.Scored[int32] {
 	if k > 0 {
 		for k < len(all) && all[k].Score == all[k-1].Score {
@@ -437,7 +433,7 @@ func tied(all []rank.Scored[int32], k int) []rank.Scored[int32] {
 	return all[:min(k, len(all))]
 }
 
-// ranking numbers what was found in the whole.
+// ranking converts the results to numbers of documents in the merged index.
 func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
 	for _, f := range found {
 		out = append(out, rank.Scored[int32]{ID: int32(starts[f.Part]) + f.Doc, Score: f.Score})
@@ -465,7 +461,7 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	c := check.Of(bm25.NewCollection(parts...)).OK(t)
 	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
 	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
-	least := math.Inf(1) // under the race detector, pools lose things at random
+	least := math.Inf(1) // the least of several runs: under the race detector pools lose values at random
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = c.Search("w1 w3 w70 unknown", 10, keep, dst) }))
 	}
@@ -477,7 +473,7 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	check.True(t, least <= 0 && len(scores) == 3, "%v allocations for scores of %d documents", least, len(scores))
 }
 
-// predicates keep all, none, half, one in a hundred, a few, or none of the best.
+// predicates accept all documents, none, half, one in a hundred, a few, or none of the best.
 func predicates(rng *rand.Rand, scores []float64) map[string]func(int32) bool {
 	n := max(1, len(scores))
 	few := []int32{int32(rng.IntN(n)), int32(rng.IntN(n)), int32(rng.IntN(n))}
@@ -496,7 +492,7 @@ func predicates(rng *rand.Rand, scores []float64) map[string]func(int32) bool {
 	}
 }
 
-// among are the k best of the scores of the documents that are kept.
+// among returns the k best of the scores of the accepted documents.
 func among(scores []float64, k int, keep func(int32) bool) []rank.Scored[int32] {
 	var all []rank.Scored[int32]
 	for d, s := range scores {
@@ -507,8 +503,8 @@ func among(scores []float64, k int, keep func(int32) bool) []rank.Scored[int32] 
 	return rank.Best(all, k)
 }
 
-// What is found within a limit is, to the bit, what an index of those documents alone finds,
-// whatever share of them that is and however they are put into indexes.
+// A search of permitted documents finds, bit for bit, what an index of these documents alone finds, whatever
+// their share is and however they are divided into indexes.
 func TestLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{30, 3000, 20000} {
@@ -523,7 +519,7 @@ func TestLimit(t *testing.T) {
 		whole := check.Of(bm25.NewCollection(parts...)).OK(t)
 		for _, share := range []float64{0, .001, .01, .1, .5, .95, .999, 1} {
 			var permitted []string
-			var numbers []int32 // of the permitted among all
+			var numbers []int32 // numbers of the permitted documents in the collection
 			sets := make([]bm25.Docs, len(parts))
 			for i, ix := range parts {
 				sets[i] = bm25.AllDocs(ix.Len())

@@ -24,8 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// oracle scores every document with the formula, in float64 and without an
-// index.
+// oracle scores every document by the formula, in float64 and without an index.
 type oracle struct {
 	k1, b float64
 	docs  []map[string]float64
@@ -74,8 +73,8 @@ func terms(a text.Analyzer, s string) (terms []string) {
 	return terms
 }
 
-// check holds results against the oracle: scores of the formula, nothing
-// better left out, the order of scores and positions.
+// check compares results with the oracle: scores by the formula, no better document missing, the order of
+// scores and positions.
 func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[int32]) {
 	t.Helper()
 	var all []float64
@@ -100,8 +99,8 @@ func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[i
 	}
 }
 
-// randomTexts draws words with frequencies of about 1/rank, in clusters, some
-// texts empty, some several times.
+// randomTexts draws words with frequencies of about 1/rank, in clusters; some texts are empty, some occur
+// several times.
 func randomTexts(rng *rand.Rand, n, vocabulary int) []graphrag.Chunk {
 	chunks := make([]graphrag.Chunk, n)
 	for i := range chunks {
@@ -158,12 +157,12 @@ func TestSearchEqualsFormula(t *testing.T) {
 	}
 }
 
-// What was skipped must not matter: the k best are the first k of all, bit for
-// bit, over several windows of documents.
+// Skipping does not change results: the k best are the first k of all, bit for bit, over several windows of
+// documents.
 func TestPrunedEqualsExhaustive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	chunks := randomTexts(rng, 30_000, 20_000)
-	for i := range 300 { // equal scores across windows
+	for i := range 300 { // equal scores in several windows
 		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
 	}
 	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Plain())).OK(t)
@@ -201,7 +200,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{})).OK(t)
 	q := chunks[3].Text + " running unknown"
 	dst := ix.Search(q, 10, nil)
-	least := math.Inf(1) // under the race detector, pools lose things at random
+	least := math.Inf(1) // the least of several runs: under the race detector pools lose values at random
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.Search(q, 10, dst) }))
 	}
@@ -244,14 +243,14 @@ func TestScoresOf(t *testing.T) {
 	check.Equal(t, slices.Max(got), 0, "without terms: %v", got)
 }
 
-// Groups of documents score as an index of the texts that they make: terms that are
-// listed and in columns, more often than a byte holds, or in no group; documents that
-// are in several groups, or twice in one; groups of none, and none at all.
+// Groups of documents get the scores of an index of the groups' joined texts: for terms in lists and in
+// columns, more frequent than a byte counts, or in no group; for documents in several groups, or twice in one;
+// for empty groups, and for none at all.
 func TestJoined(t *testing.T) {
 	words := strings.Fields("the of ship ships sailed Antarctica Gjøa Nansen's 漢字 漢字かな 東 U.S. 1911 frozen ice e\u0301te\u0301")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var texts []string
-	for range 9000 { // two windows
+	for range 9000 { // fills two windows
 		var b []string
 		for range rnd.IntN(12) {
 			b = append(b, words[min(rnd.IntN(len(words)), rnd.IntN(len(words)))])
@@ -328,7 +327,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 		t.Skip("the golden file does not stand beside the data")
 	}
 	ascii := func(s string) string {
-		s = strings.ReplaceAll(s, "İ", "i\u0307") // as Unicode's full mapping has it, and the reference
+		s = strings.ReplaceAll(s, "İ", "i\u0307") // Unicode's full mapping, which the reference uses
 		return strings.Map(func(r rune) rune {
 			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 				return r

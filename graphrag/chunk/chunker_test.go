@@ -32,7 +32,7 @@ func stream(n int) iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// words is a splitter of one's own: so many words each, with the white space behind them.
+// words is a splitter of the caller: spans of a number of words each, with the white space after them.
 type words int
 
 func (n words) Split(_ context.Context, s string) (spans []Span, err error) {
@@ -79,7 +79,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 	allocs := testing.AllocsPerRun(5, func() {
 		check.OK(t, check.Err(c.Document(context.Background(), doc)))
 	})
-	if limit := float64(len(chunks) + 20); allocs > limit { // an ID each, and the slices
+	if limit := float64(len(chunks) + 20); allocs > limit { // one allocation for the ID of each chunk, and the slices
 		t.Errorf("%.0f allocations for %d chunks", allocs, len(chunks))
 	}
 }
@@ -137,8 +137,7 @@ func TestAllStops(t *testing.T) {
 	check.Is(t, check.Err(c.All(ctx, endless)), context.Canceled, "a cancelled call gave")
 }
 
-// A cleaner of one's own tells by text.NewMapping what it kept: offsets lead back
-// into the source.
+// A cleaner of the caller describes with text.NewMapping what it kept: offsets can be mapped to the source.
 func TestCleanerOfOnesOwn(t *testing.T) {
 	clean := func(s string) (string, text.Mapping) {
 		var kept []text.Span
@@ -165,14 +164,14 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 	check.Equal(t, doc.Text[c.Start:c.End], "three", "%q comes from", c.Text)
 }
 
-// What a piece needs to be understood is asked for at its beginning in the cleaned text.
+// The context that a piece needs to be understood is requested for its beginning in the cleaned text.
 func TestLead(t *testing.T) {
 	c := check.Of(New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})).OK(t)
 	chunks := check.Of(c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})).OK(t)
 	check.True(t, len(chunks) == 2 && chunks[0].Lead == "" && chunks[1].Lead == "one two " && chunks[1].Text == "three four", "%+v", chunks)
 }
 
-// counting counts how often it cuts.
+// counting counts its calls.
 type counting struct {
 	Splitter
 	n *int
@@ -183,8 +182,7 @@ func (c counting) Split(ctx context.Context, s string) ([]Span, error) {
 	return c.Splitter.Split(ctx, s)
 }
 
-// Chunkers of one name cut a document once, and what one caller does to its chunks
-// another does not see.
+// Chunkers of one name cut a document once, and one caller's changes to its chunks do not affect another's.
 func TestCutOnce(t *testing.T) {
 	n := 0
 	ctx := memo.With(t.Context())
@@ -206,7 +204,7 @@ func TestCutOnce(t *testing.T) {
 	}
 }
 
-// must unwraps a splitter that cannot fail.
+// must unwraps the result of a splitter that cannot fail.
 func must[T any](s T, err error) T {
 	if err != nil {
 		panic(err)
@@ -214,7 +212,7 @@ func must[T any](s T, err error) T {
 	return s
 }
 
-// splitters are all kinds, in sizes small enough to cut a short text.
+// splitters are splitters of all kinds, with sizes small enough to cut a short text.
 func splitters() map[string]Splitter {
 	return map[string]Splitter{
 		"tokens":        must(Tokens(TokenOptions{Size: 7, Overlap: 2})),
@@ -226,7 +224,7 @@ func splitters() map[string]Splitter {
 	}
 }
 
-// checkSpans holds the promises of the package comment.
+// checkSpans checks the promises of the package comment.
 func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
 	spans := check.Of(split.Split(context.Background(), s)).OK(t, "%s: %q", name, s)
@@ -266,10 +264,10 @@ func TestSplittersCover(t *testing.T) {
 	}
 }
 
-// TestWindows compares with windows written down directly from the definition.
+// TestWindows compares with windows computed from the definition.
 func TestWindows(t *testing.T) {
 	for n := 1; n <= 26; n++ {
-		units := strings.Split("abcdefghijklmnopqrstuvwxyz"[:n], "") // each letter and the blank before it are one token
+		units := strings.Split("abcdefghijklmnopqrstuvwxyz"[:n], "") // a letter and the blank before it are one token
 		s := strings.Join(units, " ")
 		for size := 1; size <= 9; size++ {
 			for overlap := range size {
@@ -292,12 +290,12 @@ func TestWindows(t *testing.T) {
 }
 
 func TestTokenWindows(t *testing.T) {
-	// 3,000 words of one token each: windows begin at 0, 1100, 2200.
+	// 3,000 words of one token each: windows begin at tokens 0, 1100 and 2200.
 	s := "go" + strings.Repeat(" the", 2999)
 	got := checkSpans(t, "tokens", must(Tokens(TokenOptions{})), s)
 	want := []Span{{0, 2 + 4*1199, 1200}, {2 + 4*1099, 2 + 4*2299, 1200}, {2 + 4*2199, len(s), 800}}
 	check.Equal(t, want, got, "windows %v, want", got)
-	// A rune of several tokens is never cut, and no window is empty.
+	// A character of several tokens is never cut, and no window is empty.
 	for _, p := range checkSpans(t, "runes", must(Tokens(TokenOptions{Size: 2, Overlap: 1})), "🦤🦤🦤") {
 		check.True(t, p.Start%4 == 0 && p.End%4 == 0, "span %v cuts a dodo", p)
 	}
@@ -343,7 +341,7 @@ func FuzzSplit(f *testing.F) {
 	all := splitters()
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > 400 {
-			return // what is cut into single tokens is counted span by span
+			return // a text cut into single tokens is counted span by span
 		}
 		for name, split := range all {
 			checkSpans(t, name, split, s)
@@ -351,7 +349,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// One long text is not cut to its end when the work is cancelled.
+// A long text is not split to its end when the context is cancelled.
 func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)
 	for name, s := range map[string]Splitter{"tokens": must(Tokens(TokenOptions{})), "sentences": must(Sentences(SentenceOptions{}))} {

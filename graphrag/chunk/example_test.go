@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Documents come as a stream, chunks leave in its order.
+// Documents come as a sequence, and chunks are returned in its order.
 func Example() {
 	splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 8, Overlap: 2})
 	if err != nil {

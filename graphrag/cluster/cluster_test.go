@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// rings are three rings of twelve points and one point between them.
+// rings are three rings of twelve points each, and one point between them.
 func rings() []float32 {
 	var v []float32
 	for _, centre := range [][2]float64{{0, 0}, {6, 0}, {3, 5}} {
@@ -42,7 +42,7 @@ func fitted(t *testing.T, vectors []float32, dim, k int, o MixtureOptions) (*Mix
 	return fitMixture(t.Context(), vectors, dim, k, o)
 }
 
-// The values are scikit-learn's.
+// The expected values are scikit-learn's.
 func TestMixtureBICOfRings(t *testing.T) {
 	want := []float64{357.344, 228.684, 196.905, 174.230, 192.696}
 	var got []float64
@@ -55,8 +55,8 @@ func TestMixtureBICOfRings(t *testing.T) {
 		check.True(t, math.Abs(got[k]-want[k]) <= 1e-3, "BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
 	}
 	check.Equal(t, m.K, 4, "components selected")
-	// With six and more components there are better optima than the one run of
-	// scikit-learn ended in, so EM starts from the labels that run started from.
+	// With six and more components there are better optima than the one in which scikit-learn's run ended, so
+	// EM starts from that run's labels.
 	opts, _ := MixtureOptions{}.resolve()
 	for _, c := range []struct {
 		k      int
@@ -90,7 +90,7 @@ func TestMixtureParameters(t *testing.T) {
 		check.Equal(t, (&Mixture{K: k, Dim: 2}).Parameters(), 6*k-1, "d=2 K=%d", k)
 		check.Equal(t, (&Mixture{K: k, Dim: 10}).Parameters(), 66*k-1, "d=10 K=%d", k)
 	}
-	// The gain of log-likelihood a further component must bring, d=10.
+	// The increase of the log-likelihood that a further component must bring, for d=10.
 	for n, want := range map[int]float64{30: 112.24, 100: 151.97, 1000: 227.96} {
 		one, two := &Mixture{K: 1, Dim: 10, N: n}, &Mixture{K: 2, Dim: 10, N: n}
 		got := (two.BIC() - one.BIC()) / 2
@@ -98,8 +98,8 @@ func TestMixtureParameters(t *testing.T) {
 	}
 }
 
-// One component is the sample's mean and covariance, with which the
-// log-likelihood has a closed form; more components never do worse.
+// With one component the mean and the covariance are the sample's, and the log-likelihood has a closed form;
+// more components never lower it.
 func TestMixtureOfOne(t *testing.T) {
 	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
 	m := check.Of(fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})).OK(t)
@@ -114,8 +114,8 @@ func TestMixtureOfOne(t *testing.T) {
 	check.True(t, math.Abs(m.LogLikelihood-want) <= 1e-8, "log-likelihood %v, want %v", m.LogLikelihood, want)
 }
 
-// Many groups are found as well, in steps of an eighth, though a few numbers in a row
-// may bring nothing.
+// A large number of groups is found too, in steps of an eighth, even if some numbers between them bring no
+// improvement.
 func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
 	m := check.Of(SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})).OK(t)
@@ -196,8 +196,8 @@ func ExampleSelectMixture() {
 	// Output: 2 components; together: true false
 }
 
-// The inverse of the factor makes the unit matrix of a matrix, and its determinant is
-// that of the factor.
+// The inverse of the factor times the matrix is the unit matrix, and the determinants of factor and matrix
+// agree.
 func TestInvertedCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 3))
 	for d := 1; d < 20; d++ {
@@ -229,8 +229,7 @@ func TestInvertedCholesky(t *testing.T) {
 	check.True(t, !ok, "a matrix with a negative eigenvalue has a factor")
 }
 
-// blobs returns n vectors around centres, the first n/centres around the first
-// centre and so on.
+// blobs returns n vectors around centres: the first n/centres around the first centre, and so on.
 func blobs(rng *rand.Rand, n, dim, centres int, spread float64) []float32 {
 	centre := make([]float64, centres*dim)
 	for i := range centre {
@@ -271,8 +270,8 @@ func TestKMeansMoreClustersThanVectors(t *testing.T) {
 	check.True(t, c.K == 3 && c.Inertia == 0 && slices.Equal(labels, []int32{0, 1, 2}), "%+v", c)
 }
 
-// Vectors of very different and very small sizes: float32 products overflow
-// their precision or vanish, the labels are still the plain ones.
+// Vectors of very different and very small lengths: products in float32 lose their precision or become 0, the
+// labels still equal plain k-means'.
 func TestKMeansHostileScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 4))
 	for _, scale := range []float64{1e-44, 1e-30, 1e-15, 1e10} {
@@ -345,8 +344,8 @@ func ExampleKMeans() {
 	// Output: [1 1 0 0] [9 0.5 0 0.5] 1
 }
 
-// plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
-// without any shortcut: the oracle for labels, centroids and iterations.
+// plainKMeans is Lloyd's algorithm as defined, from given centroids, without shortcuts: it checks labels,
+// centroids and iterations.
 func plainKMeans(vectors []float32, dim, k, maxIterations int, start []float32) ([]int32, []float32, int) {
 	p := plain{vectors: vectors, dim: dim, k: k, centroids: slices.Clone(start), labels: make([]int32, len(vectors)/dim)}
 	for i := range p.labels {
@@ -433,8 +432,8 @@ func (p *plain) update() {
 	}
 }
 
-// samePlain compares with plain Lloyd, from one start after the other as [KMeans] tries them,
-// and returns the most iterations.
+// samePlain compares with plain Lloyd, from the starts that [KMeans] tries in turn, and returns the highest
+// number of iterations.
 func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, starts ...[]float32) int {
 	t.Helper()
 	l, most := newLloyd(vectors, dim, k), 0
@@ -473,8 +472,8 @@ func TestKMeansIsPlainLloyd(t *testing.T) {
 	}
 }
 
-// Vectors on a small grid: many are equal, many as far from one centroid as from another,
-// starts hold some centroids several times, and clusters become empty.
+// Vectors on a small grid: many are equal, or equally far from two centroids; starts have some centroids
+// several times, and clusters become empty.
 func TestTiesArePlainLloyd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range 120 {
@@ -488,7 +487,7 @@ func TestTiesArePlainLloyd(t *testing.T) {
 	}
 }
 
-// plainPlusPlus is greedy k-means++ as one reads it, with the sums of blocks of rows.
+// plainPlusPlus is greedy k-means++ as defined, with sums by blocks of rows.
 func plainPlusPlus(vectors []float32, dim, k int, rng *rand.Rand) (start []float32) {
 	n := len(vectors) / dim
 	row := func(i int) []float32 { return vectors[i*dim : (i+1)*dim] }
@@ -525,8 +524,7 @@ func plainPlusPlus(vectors []float32, dim, k int, rng *rand.Rand) (start []float
 	return start
 }
 
-// The centroids are those of plain k-means++, of vectors of any size, apart and close,
-// equal ones among them.
+// The centroids equal those of plain k-means++, for vectors of any size, far apart, close and equal ones.
 func TestPlusPlusIsPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for _, c := range []struct {

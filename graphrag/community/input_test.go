@@ -97,8 +97,7 @@ func TestCancel(t *testing.T) {
 	check.Is(t, check.Err(community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{})), context.Canceled, "Hierarchical")
 }
 
-// Weights may be of any size: greedy or random as the refinement may be in their
-// units, the result is a good one.
+// Weights may be of any size: whether refinement is greedy or random in their units, the result is good.
 func TestScaleOfWeights(t *testing.T) {
 	for _, exponent := range []int{-600, -30, 30, 900} {
 		l := graphragtest.LFR300()
@@ -110,7 +109,7 @@ func TestScaleOfWeights(t *testing.T) {
 	}
 }
 
-// twoGroups are two squares with their diagonals, and an edge between them.
+// twoGroups are two squares with their diagonals, joined by an edge.
 func twoGroups() *graph.Graph {
 	g, err := graph.New(8, []graph.Edge{
 		{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}, {From: 0, To: 3, Weight: 1},
@@ -156,14 +155,14 @@ func ExampleHierarchicalLeiden() {
 
 const seeds = 20
 
-// golden is what igraph 0.10.2 reaches over 200 seeds (50 for lfr2333) in 50
-// passes at resolution 1 and randomness .01.
+// golden has the results of igraph 0.10.2 for 200 seeds (50 for lfr2333) in 50 passes at resolution 1 and
+// randomness .01.
 type golden struct {
 	name              string
 	graph             *graph.Graph
 	min, median, best float64
-	communities       int  // at the best
-	reachable         bool // the best must be reached
+	communities       int  // number of communities of the best result
+	reachable         bool // whether a run must reach the best result
 }
 
 func goldens(t testing.TB) []golden {
@@ -184,8 +183,8 @@ func leiden(t testing.TB, g *graph.Graph, o community.Options) community.Partiti
 	return check.Of(community.Leiden(t.Context(), g, o)).OK(t)
 }
 
-// Every run is as good as the worst of igraph's, half of them as good as its
-// median, and the best ones reach its best.
+// Every run is as good as the worst of igraph's, half of them are as good as its median, and the best ones
+// equal its best.
 func TestModularityOfIgraph(t *testing.T) {
 	for _, want := range goldens(t) {
 		t.Run(want.name, func(t *testing.T) {
@@ -239,7 +238,7 @@ func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community
 	return check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})).OK(t)
 }
 
-// leaves returns the communities that were not split.
+// leaves returns the communities that were not divided.
 func leaves(h community.Hierarchy) (list []community.Community) {
 	for _, c := range h.Communities {
 		if len(c.Children) == 0 {
@@ -249,8 +248,7 @@ func leaves(h community.Hierarchy) (list []community.Community) {
 	return list
 }
 
-// leafSizes returns the sizes of the leaves, descending, and of the
-// unsplittable ones.
+// leafSizes returns the sizes of the leaves and of the unsplittable ones, in descending order.
 func leafSizes(h community.Hierarchy) (sizes, unsplittable []int) {
 	for _, c := range leaves(h) {
 		sizes = append(sizes, len(c.Nodes))
@@ -265,7 +263,7 @@ func leafSizes(h community.Hierarchy) (sizes, unsplittable []int) {
 	return sizes, unsplittable
 }
 
-// The depths count rounds of Leiden, a last one that splits nothing included.
+// The depths count rounds of Leiden, including a last one that divides nothing.
 func TestHierarchyOfClassics(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -294,8 +292,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 	}
 }
 
-// Children are a partition of their parent, leaves one of the graph; levels and
-// numbers are as documented.
+// Children are a partition of their parent, leaves one of the graph; levels and numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphragtest.LFR300().Graph()) {
 		h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})).OK(t)
@@ -336,7 +333,7 @@ func TestHierarchyIsAForest(t *testing.T) {
 	}
 }
 
-// The communities of a component are those of the component alone.
+// The communities of a component are the same as if it was the whole graph.
 func TestComponentsAlone(t *testing.T) {
 	var edges []graph.Edge
 	nodes := int32(0)
@@ -368,7 +365,7 @@ func TestComponentsAlone(t *testing.T) {
 	check.Equal(t, got, want, "%d communities %v, want %d: %v", len(got), got, len(want), want)
 }
 
-// From the communities that were found Leiden finds these again, at every level.
+// Starting from the communities that it found, Leiden finds the same ones, at every level.
 func TestHierarchyStart(t *testing.T) {
 	for name, g := range map[string]*graph.Graph{"lesmis": lesMis(t, true), "LFR": graphragtest.LFR300().Graph()} {
 		want := hierarchy(t, g, 10, 3)

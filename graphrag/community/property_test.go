@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// oracle computes what the guarantees speak of, in the plainest way.
+// oracle computes the quantities in the guarantees by their definitions.
 type oracle struct {
 	g       *graph.Graph
-	gamma   float64 // γ'
+	gamma   float64 // γ' of the definitions
 	weights []float64
 }
 
@@ -77,7 +77,7 @@ func (o oracle) checkConnected(t *testing.T, members [][]int32, labels []int32) 
 	}
 }
 
-// checkSeparated: E(C,D) ≤ γ'·w(C)·w(D).
+// checkSeparated checks that communities are separated: E(C,D) ≤ γ'·w(C)·w(D).
 func (o oracle) checkSeparated(t *testing.T, labels []int32) {
 	t.Helper()
 	totals, links := o.totals(labels), map[[2]int32]float64{}
@@ -92,7 +92,7 @@ func (o oracle) checkSeparated(t *testing.T, labels []int32) {
 	}
 }
 
-// checkNodeOptimal: no node gains by a move, not even to be alone.
+// checkNodeOptimal checks that no node gains by a move, not even to a community of its own.
 func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
 	t.Helper()
 	totals := o.totals(labels)
@@ -107,8 +107,8 @@ func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
 	}
 }
 
-// checkBuildable: communities of up to 13 nodes are γ-connected, by dynamic
-// programming over all subsets.
+// checkBuildable checks that communities of up to 13 nodes are γ-connected, by dynamic programming over all
+// subsets.
 func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
 	t.Helper()
 	for c, nodes := range members {
@@ -117,7 +117,7 @@ func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
 		}
 		checked++
 		n := len(nodes)
-		row := make([][]float64, n) // weight of the edge between two members
+		row := make([][]float64, n) // weights of the edges between two members
 		for i, u := range nodes {
 			row[i] = make([]float64, n)
 			lo, _ := o.g.Row(u)
@@ -153,8 +153,8 @@ func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
 	return checked
 }
 
-// randomGraphs are small graphs with loops, parallel and weightless edges,
-// isolated nodes, and weights with many digits.
+// randomGraphs are small graphs with loops, parallel edges and edges of weight 0, isolated nodes, and weights
+// with many digits.
 func randomGraphs(t testing.TB, count int) []*graph.Graph {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -214,12 +214,12 @@ func TestGuarantees(t *testing.T) {
 	check.True(t, checked >= 1000 && stable >= 100, "only %d communities and %d stable partitions were checked", checked, stable)
 }
 
-// One seed gives one result, on any number of processors.
+// A seed gives the same result on any number of processors.
 func TestSameSeedSameResult(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	o := community.Options{Seed: 5, MaxPasses: 2}
 	small := graphragtest.LFR2333().Graph()
-	// Large enough for a first pass that is a draft.
+	// The graph is large enough for a first pass that is a draft.
 	l := graphragtest.Planted(140_000, 420_000, 140, .3, 1)
 	large := l.Graph()
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -242,7 +242,7 @@ func TestSameSeedSameResult(t *testing.T) {
 			t.Errorf("another result on %d processors", procs)
 		}
 	}
-	o.MaxPasses = 1 // no draft
+	o.MaxPasses = 1 // makes no draft
 	one := leiden(t, large, o).Quality
 	check.True(t, first.large.Quality >= one, "modularity %v after two passes, %v after one", first.large.Quality, one)
 	for _, found := range []struct {
@@ -255,13 +255,13 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 }
 
-// Names that stand on one page alone are twins, which are one node from the beginning: what is
-// found for them keeps the guarantees.
+// Names that occur on one page only are twins, which are one node from the start: the result keeps the
+// guarantees.
 func TestTwins(t *testing.T) {
 	const pages, own = 3000, 6
 	l, rng := graphragtest.EdgeList{N: pages * own}, rand.New(rand.NewPCG(7, 7))
 	for page := range pages {
-		names := []int{page * own, rng.IntN(pages) * own, rng.IntN(pages) / 2 * own} // the first of a page are on others, too
+		names := []int{page * own, rng.IntN(pages) * own, rng.IntN(pages) / 2 * own} // the first names of a page are also on other pages
 		for u := 1; u < own; u++ {
 			names = append(names, page*own+u)
 		}

@@ -99,8 +99,8 @@ func TestLSADim(t *testing.T) {
 	check.Equal(t, got, 5, "Dim is %d, want 5, the rank of the corpus", got)
 }
 
-// TestDeterminism fits with other workers and processors: equal models, by the checksum in their names. The
-// dimension is large enough for the dense products to run in parallel, too.
+// TestDeterminism fits with different numbers of workers and processors: equal models, by the checksum in their
+// names. The dimension is large enough that the dense products run in parallel.
 func TestDeterminism(t *testing.T) {
 	texts := generated(400, 80)
 	var want *embed.LSA
@@ -129,14 +129,13 @@ func TestRefusals(t *testing.T) {
 	check.Is(t, check.Err(embed.FitLSA(ctx, corpus, embed.LSAOptions{})), context.Canceled, "cancelled FitLSA")
 }
 
-// The name of a model is that of its contents.
+// The name of a model depends on its contents.
 func TestNames(t *testing.T) {
 	one, two := fit(t, corpus, embed.LSAOptions{Dim: 2}), fit(t, corpus[1:], embed.LSAOptions{Dim: 2})
 	check.True(t, one.Name() != two.Name(), "two models of the name %s", one.Name())
 }
 
-// characters is an analyzer of one's own: every character is a word, some are
-// written in two ways.
+// characters is an analyzer of the caller: every character is a word, and some can be written in two ways.
 type characters struct{}
 
 func (characters) Words(s string, yield func([]byte) bool) {

@@ -17,15 +17,14 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// randomSparse returns a matrix with the given share of entries, and the same
-// one dense.
+// randomSparse returns a matrix with the given share of nonzero entries, and the same matrix in dense form.
 func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.Dense) {
 	a, d := newSparse(cols), mat.NewDense(rows, cols, nil)
 	for i := range rows {
 		var row []weighted
 		for j := range cols {
 			if rng.Float64() < share {
-				w := float64(float32(rng.NormFloat64())) // as the matrix keeps it
+				w := float64(float32(rng.NormFloat64())) // the value in the matrix's precision
 				row = append(row, weighted{int32(j), w})
 				d.Set(i, j, w)
 			}
@@ -44,8 +43,8 @@ func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
 	return exact.Values(nil), v
 }
 
-// TestRightSingularTruncated takes a matrix of rank 8 under noise: the sketch
-// of rank 8+oversample must find its values and the space of its vectors.
+// TestRightSingularTruncated decomposes a matrix of rank 8 with noise: a sketch of rank 8+oversample must find
+// its values and the space of its vectors.
 func TestRightSingularTruncated(t *testing.T) {
 	const rows, cols, rank = 120, 200, 8
 	rng := rand.New(rand.NewPCG(3, 2))
@@ -76,8 +75,8 @@ func TestRightSingularTruncated(t *testing.T) {
 	for j := range sigma {
 		check.True(t, math.Abs(sigma[j]/want[j]-1) <= 1e-5, "singular value %d is %v, want %v", j, sigma[j], want[j])
 	}
-	// Both bases span one space when the product of one with the other is
-	// orthogonal: its squares sum to the rank.
+	// Both bases span the same space if the product of one with the other is orthogonal: its squares add up to
+	// the rank.
 	squares := 0.0
 	for j := range rank {
 		for l := range rank {
@@ -127,8 +126,8 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
-// Where singular values fall slowly, as those of text do, the nearest rows in the
-// reduced space are still mostly those of the exact decomposition.
+// If singular values fall slowly, as those of text do, the nearest rows in the reduced space are still mostly
+// those of the exact decomposition.
 func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
 	const rows, cols, rank, near = 300, 400, 40, 10
 	rng := rand.New(rand.NewPCG(3, 9))
@@ -149,12 +148,12 @@ func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
 			}
 		}
 	}
-	if share := float64(shared) / (rows * near); share < .65 { // .57 with two rounds
+	if share := float64(shared) / (rows * near); share < .65 { // two rounds give .57
 		t.Errorf("%.3f of the nearest rows are shared, want .65", share)
 	}
 }
 
-// nearestRows returns the k rows with the greatest cosine with row i.
+// nearestRows returns the k rows with the highest cosine with row i.
 func nearestRows(m *mat.Dense, i, k int) []int {
 	rows, _ := m.Dims()
 	cosine := func(j int) float64 {
@@ -169,7 +168,7 @@ func nearestRows(m *mat.Dense, i, k int) []int {
 	return order[1 : k+1]
 }
 
-// topics returns a matrix as texts make them: terms by Zipf's law, and those of a subject.
+// topics returns a matrix like those of texts: terms with Zipf's frequencies, and terms of a subject.
 func topics(rng *rand.Rand, rows, cols int) *sparse {
 	zipf := rand.NewZipf(rng, 1.1, 3, uint64(cols-1))
 	a := newSparse(cols)
@@ -193,8 +192,7 @@ func topics(rng *rand.Rand, rows, cols int) *sparse {
 	return a
 }
 
-// TestSingle: a power iteration in single precision leads to the vectors of one in double
-// precision.
+// TestSingle compares power iterations in single and double precision: they give the same vectors.
 func TestSingle(t *testing.T) {
 	const dim = 64
 	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
@@ -213,7 +211,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// latent is the vector of a row, of length 1.
+// latent returns the vector of a row, normalized.
 func latent(a *sparse, i int, sigma, v []float64) []float64 {
 	out, squares := make([]float64, len(sigma)), 0.0
 	for k := a.starts[i]; k < a.starts[i+1]; k++ {
@@ -230,7 +228,7 @@ func latent(a *sparse, i int, sigma, v []float64) []float64 {
 	return out
 }
 
-// Dimensions follow the size of the corpus between two bounds.
+// The number of dimensions depends on the size of the corpus, within two bounds.
 func TestAutomaticDim(t *testing.T) {
 	for texts, want := range map[int]int{0: 384, 3000: 384, 8643: 650, 21_400: 1024, 1 << 30: 1024} {
 		got := automaticDim(texts)
@@ -238,7 +236,7 @@ func TestAutomaticDim(t *testing.T) {
 	}
 }
 
-// Every way to add up rows has the same bits, at all widths around those of the kernel.
+// Every way to add up rows gives the same bits, for all widths near the kernel's.
 func TestSumRows(t *testing.T) {
 	t.Run("float32", sameSums[float32])
 	t.Run("float64", sameSums[float64])
@@ -258,7 +256,7 @@ func sameSums[F float](t *testing.T) {
 				cols[k], vals[k] = rng.Int32N(rows), float32(rng.NormFloat64())
 			}
 			for i := range got {
-				got[i], want[i] = F(math.NaN()), F(math.NaN()) // whatever was there is gone
+				got[i], want[i] = F(math.NaN()), F(math.NaN()) // must be overwritten
 			}
 			sumRows(got, x, cols, vals)
 			sumRest(want, 0, x, cols, vals)
@@ -277,7 +275,8 @@ func TestSumRowsBeyond(t *testing.T) {
 	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1})
 }
 
-// A term that one text alone has counts among fewer than a hundred; the most frequent comes first.
+// A term in only one text counts if there are fewer than a hundred texts; the most frequent terms precede
+// others.
 func TestVocabulary(t *testing.T) {
 	texts := slices.Repeat([]string{"owl", "mouse owl", "owl fox"}, 33)
 	for n, want := range map[int]int{98: 4, 99: 3} {

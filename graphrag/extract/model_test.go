@@ -36,7 +36,7 @@ func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extractio
 	return out[0]
 }
 
-// facts are triples as texts.
+// facts returns triples as texts.
 func facts(x kg.Extraction) (out []string) {
 	for _, f := range x.Facts {
 		out = append(out, f.Head+" | "+f.Relation+" | "+f.Tail)
@@ -75,7 +75,7 @@ func TestOpenIE(t *testing.T) {
 	check.True(t, err == nil && len(q) == 3, "question: %v, %v", q, err)
 }
 
-// A chunk that the model cannot do is a problem and no end.
+// A chunk with which the model fails is reported as a problem, and others are extracted.
 func TestFailedChunks(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated}).
@@ -152,15 +152,15 @@ func TestTuples(t *testing.T) {
 	check.Equal(t, records(t, extract.Lines, lineAnswer), want, "lines")
 }
 
-// The end mark before a gleaning swallows nothing: upstream reads the weight
-// of the last relation as 1 and loses the first record of the second answer.
+// The end mark before a gleaning removes nothing: LightRAG's code reads the weight of the last relation as 1
+// and loses the first record of the second reply.
 func TestEndMarkIsABoundary(t *testing.T) {
 	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
 	check.True(t, len(x.Mentions) == 3 && x.Facts[0].Weight == 8 && len(x.Problems) == 0, "%+v", x)
 	check.Equal(t, records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`), x, "(-apart +joined)")
 }
 
-// Replies of every broken shape.
+// Replies with all known faults.
 func TestBrokenRecords(t *testing.T) {
 	err := journal.EachLine(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
 		Name, Answer    string
@@ -177,7 +177,7 @@ func TestBrokenRecords(t *testing.T) {
 	check.OK(t, err)
 }
 
-// Delimiters that models have damaged.
+// Delimiters with the damage that models do.
 func TestDamagedDelimiters(t *testing.T) {
 	for _, d := range []string{"<|##|>", "<#|>", "|#|>", "<|#|", "<||>", "<|>", "<|#|#|>", "<|#||#|>", "||#||", "<X|#|>", "<X#|>", `<|\#|>`, "<|#|Y>", "<|#:", "<|#|>|", "<|"} {
 		for _, answer := range []string{
@@ -192,7 +192,7 @@ func TestDamagedDelimiters(t *testing.T) {
 	}
 }
 
-// The number of calls is what the sheets say: two per chunk with one gleaning.
+// The number of calls is that of the fact sheets: two per chunk with one gleaning.
 func TestGleaning(t *testing.T) {
 	for _, tt := range []struct {
 		format    extract.Format
@@ -200,7 +200,7 @@ func TestGleaning(t *testing.T) {
 		more      string
 		calls     int
 		always    bool
-		end       string // of each reply
+		end       string // end of each reply
 	}{
 		{extract.Tuples, 0, "Y", 2, true, "<|COMPLETE|>"},
 		{extract.Tuples, graphrag.Off, "Y", 1, true, ""},
@@ -208,7 +208,7 @@ func TestGleaning(t *testing.T) {
 		{extract.Tuples, 3, "N", 3, true, ""},
 		{extract.Lines, 5, "Y", 2, true, ""},
 		{extract.Objects, 0, "Y", 1, true, ""},
-		{extract.Tuples, 3, "", 1, false, "<|COMPLETE|>\n"}, // the model says that it has written everything
+		{extract.Tuples, 3, "", 1, false, "<|COMPLETE|>\n"}, // the mark says that the reply is complete
 		{extract.Tuples, 3, "", 4, false, "<|MORE|>"},
 		{extract.Lines, 0, "", 2, false, ""},
 	} {
@@ -222,7 +222,7 @@ func TestGleaning(t *testing.T) {
 		check.True(t, tt.format != extract.Tuples || len(x.Problems) == 0, "%+v", x.Problems)
 		check.Equal(t, m.Calls(), tt.calls, "%s, %d gleanings", tt.format, tt.gleanings)
 	}
-	// LightRAG compares the first descriptions of two replies; what one reply says twice remains.
+	// LightRAG compares the first descriptions of two replies; what one reply says twice is kept.
 	x := records(t, extract.Lines, "entity<|#|>Fram<|#|>ship<|#|>Built by Archer.\n"+lineAnswer+"\nrelation<|#|>Fram<|#|>Colin Archer<|#|>sea<|#|>She sailed.\n",
 		"entity<|#|>FRAM<|#|>ship<|#|>A polar ship of great fame.\nentity<|#|>Fram<|#|>ship<|#|>Small.\nrelation<|#|>Colin Archer<|#|>Fram<|#|>x<|#|>Short.")
 	var said []string
@@ -236,8 +236,7 @@ func TestGleaning(t *testing.T) {
 	check.Equal(t, said, want, "(-want +got)")
 }
 
-// A reply in another form is asked for once more, with the fault named, and costs no
-// round of gleaning.
+// A reply in another form is requested once more, with the fault named, and does not count as a gleaning.
 func TestOtherForm(t *testing.T) {
 	for format, replies := range map[extract.Format][2]string{
 		extract.Lines:   {`{"entities": ["Fram"]}`, "entity<|#|>Fram<|#|>ship<|#|>A ship.\n<|COMPLETE|>"},
@@ -284,7 +283,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Every record of the replies that a real model gave is read.
+// Every record in the recorded replies of a real model is read.
 func TestRecordedReplies(t *testing.T) {
 	type counts struct{ Replies, Mentions, Facts, Problems int }
 	got := make(map[string]counts)
@@ -314,8 +313,8 @@ func TestRecordedReplies(t *testing.T) {
 	check.Equal(t, got, want, "(-want +got)")
 }
 
-// extractor is one that gets the reply, with the kind of the reply; nil for calls
-// that are not for an extraction.
+// extractor returns an extractor that gets the reply and the reply's kind; nil for calls that are no
+// extraction.
 func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extractor) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, r.Reply)
 	o := extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: verify}, Types: []string{"x"}, Gleanings: graphrag.Off}
@@ -376,7 +375,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// says is a model that gives one answer.
+// says is a model that always gives one answer.
 type says string
 
 func (says) Name() string { return "says" }

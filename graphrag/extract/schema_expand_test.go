@@ -59,7 +59,7 @@ func (same) EmbedDocuments(_ context.Context, texts []string) ([][]float32, erro
 	return out, nil
 }
 
-// A name that means an item of the schema becomes its alias.
+// A name that stands for an item of the schema becomes an alias of the item.
 func TestAlias(t *testing.T) {
 	e := Expansion{Mu: .9, MinDocs: 2, Novelty: .95, Link: link.Embeddings{Embedder: same{}}}
 	grown, err := e.weigh(t.Context(), Growth{Schema: ships},
@@ -102,7 +102,7 @@ func TestGrowthWithOneDocument(t *testing.T) {
 	check.True(t, found[0].Mentions[1].Type == "island" && found[1].Mentions[0].Type == "island" && found[2].Mentions[0].Type == "", "%+v", found)
 	_, grown, err = e.Grow(t.Context(), chunks[2:])
 	check.True(t, err == nil && slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}), "one passage: %+v, %v", grown, err)
-	// Of 33 documents that propose island a batch has 32, so that many have when it is accepted.
+	// If 33 documents propose island, a batch has 32 of them, and so many have proposed it when it is accepted.
 	chunks = nil
 	for i := range 33 {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%02d#1", i), Doc: fmt.Sprintf("%02d", i), Text: "2"})

@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// What is wrong in a file of a schema is told with the line where it stands.
+// A fault in a schema file is reported with its line.
 func TestReadBadSchema(t *testing.T) {
 	for _, row := range check.Rows(t, "testdata/readbadschema.txt") {
 		text, want := row[0], row[1]
@@ -72,8 +72,7 @@ func TestSchemaModes(t *testing.T) {
 	}
 }
 
-// A schema grows at the ends of batches, by document, whatever the order of the
-// chunks.
+// A schema is extended at the end of a batch of documents, whatever the order of the chunks.
 func TestGrow(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		check.True(t, !strings.Contains(req.Messages[0].Text, `"harbour"`), "what a model proposed stands in the system message")
@@ -93,7 +92,7 @@ func TestGrow(t *testing.T) {
 	for _, x := range out {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
 	}
-	// a and b propose the type together, and have it themselves too.
+	// a and b propose the type together, and their extractions have it too.
 	check.Equal(t, types, []string{"d#0 harbour", "b#0 harbour", "a#0 harbour", "c#0 harbour"}, "(-want +got)")
 }
 
@@ -123,8 +122,7 @@ func pages(n int) []graphrag.Chunk {
 	return chunks
 }
 
-// A schema is made of the beginnings of eight documents, by one call, and a document
-// more is mostly none of them.
+// A schema is made in one call from the beginnings of eight documents; a document more is rarely among them.
 func TestInduce(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": ["person", "Person ", "", null, 7, "`+strings.Repeat("long", 20)+`", "ship"], "Relations": ["built_by", "built by"], "Attributes": []}`)
 	s := check.Of(extract.Induce(t.Context(), m, pages(50))).OK(t)
@@ -133,7 +131,7 @@ func TestInduce(t *testing.T) {
 	shown := func(n int) string {
 		check.OK(t, check.Err(extract.Induce(t.Context(), m, pages(n))))
 		all := m.Requests()
-		_, text, _ := strings.Cut(all[len(all)-1].Messages[1].Text, "\n") // after the mark
+		_, text, _ := strings.Cut(all[len(all)-1].Messages[1].Text, "\n") // text after the mark
 		return text[:strings.LastIndex(text, "\n")]
 	}
 	if text := shown(50); strings.Count(text, "page ") != 8 || strings.Contains(text, "part 1") || len(text) > 8*2100 {
@@ -165,7 +163,7 @@ func (r recorded) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, nil
 }
 
-// What is bounded is a copy: records that serve others stay whole.
+// Limiting returns a copy: records that others use stay whole.
 func TestBoundedRecords(t *testing.T) {
 	recorded := recorded{Mentions: []kg.Mention{{Name: "a"}, {Name: "b"}}}
 	for _, r := range []string{"a knows b", "a built_by b", "b met a"} {
@@ -175,7 +173,7 @@ func TestBoundedRecords(t *testing.T) {
 	e := check.Of(extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})).OK(t)
 	chunk := []graphrag.Chunk{{ID: "d#0", Doc: "d", Text: "p"}}
 	bounded, err := e.Extract(t.Context(), chunk)
-	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type
+	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // no mention has a type
 		t.Errorf("%+v, %v", bounded, err)
 	}
 	check.Equal(t, facts(check.Of(recorded.Extract(t.Context(), chunk)).OK(t)[0]), []string{"a | knows | b", "a | built_by | b", "b | met | a"})
@@ -183,12 +181,12 @@ func TestBoundedRecords(t *testing.T) {
 
 const nordstar = "The Nordstar was built in 1911 at Holmvik by Henrik Aas. Holmvik, Norway, lies at the sea."
 
-// shaped extracts with a model that writes the reply twice, and an end mark after that.
+// shaped extracts with a model that writes the reply twice, the second time after an end mark.
 func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 	m := llmtest.NewScript("m")
 	o := extract.ModelOptions{Model: m}
 	first := func(r llm.Request) bool { return (r.Stage == extract.StageEntities) == (format == "names") }
-	if part, ok := strings.CutPrefix(reply, "cut: "); ok { // at the limit of tokens
+	if part, ok := strings.CutPrefix(reply, "cut: "); ok { // the reply is cut at the token limit
 		m.Fail(first, &llm.Error{Kind: llm.ErrTruncated, Partial: part})
 	}
 	switch format {
@@ -197,7 +195,7 @@ func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 		m.Reply(first, reply).Reply(llmtest.Any, map[bool]string{true: `{"triples": []}`, false: names}[format == "names"])
 		e, err := extract.NewOpenIE(o)
 		x := got(t, e, err, nordstar)
-		return x, m.Calls() - map[bool]int{true: 1}[len(x.Problems) == 0 || format == "triples"] // without that of the other prompt
+		return x, m.Calls() - map[bool]int{true: 1}[len(x.Problems) == 0 || format == "triples"] // without the other prompt's call
 	case "schema":
 		m.Reply(llmtest.Any, reply)
 		e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "ship"}, {Name: "place"}, {Name: "person"}},
@@ -209,8 +207,8 @@ func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 	return got(t, e, err, nordstar), m.Calls()
 }
 
-// Each line is a reply, and what it says. A refusal says nothing and is asked for twice; of a reply that was cut the whole
-// records are kept, without a second call, and the loss is a problem.
+// Each line has a reply and the records that are read from it. A refusal has none and is requested twice; of a
+// reply that was cut the whole records are kept, without a second call, and the loss is reported as a problem.
 func TestShapes(t *testing.T) {
 	err := journal.EachLine(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
 		Format, Shape, Reply string
@@ -233,7 +231,7 @@ func TestShapes(t *testing.T) {
 	check.OK(t, err)
 }
 
-// Long runs of marks, of records or of a list without an end is read in one pass.
+// Long sequences of marks, of records or of a list without an end are read in one pass.
 func TestLongReplies(t *testing.T) {
 	for _, of := range []string{"|", "(", "```\n", "{", "[", "\t", "<|", "| a | b |\n", "entity|", "##", "(\"entity\"<|>", "{\"name\": \"a\", \"description\": \"b\"}\n", "entity<|#|>a<|#|>b<|#|>c\n", "1. ", "<|COMPLETE|>"} {
 		for _, format := range []extract.Format{extract.Lines, extract.Tuples} {
@@ -244,22 +242,22 @@ func TestLongReplies(t *testing.T) {
 	}
 }
 
-// fixed is an extractor with one given extraction.
+// fixed is an extractor that always returns one extraction.
 type fixed struct{ kg.Extraction }
 
 func (f fixed) Extract(context.Context, []graphrag.Chunk) ([]kg.Extraction, error) {
 	return []kg.Extraction{f.Extraction}, nil
 }
 
-// Names in two cells of a row are related by no words of the row.
+// Names in two cells of a row are not related by the words of the row.
 func TestLinkedRows(t *testing.T) {
 	x := fixed{kg.Extraction{Mentions: []kg.Mention{{Name: "Ann", Span: kg.Span{Start: 2, End: 5}}, {Name: "Oslo", Span: kg.Span{Start: 17, End: 21}}}}}
 	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{Text: "| Ann | laptop | Oslo |"}})
 	check.True(t, err == nil && len(found[0].Facts) == 1 && found[0].Facts[0].Relation == "is mentioned with", "%+v, %v", found, err)
 }
 
-// Neighbours in a sentence are related once in a chunk, unless a fact relates them; names
-// without a span are not.
+// Neighbouring names in a sentence are related once in a chunk, unless a fact relates them; names without a
+// span are not.
 func TestLinked(t *testing.T) {
 	text := "Ann met Bob and Cid. Ann saw Bob. Dan left."
 	var x kg.Extraction

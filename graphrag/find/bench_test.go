@@ -21,10 +21,9 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// BenchmarkFind looks through a hundred megabytes with one core, beside ripgrep in the same
-// run where it is installed, or grep -i: by the least processor time of each, which other work
-// of the machine changes little. FIND_PAGES names a folder of pages; without it they
-// are made up.
+// BenchmarkFind searches a hundred megabytes on one core, and compares with ripgrep in the same run if it is
+// installed, else with grep -i, by the least processor time of each, on which other processes have little
+// effect. FIND_PAGES names a folder of pages; without it they are generated.
 func BenchmarkFind(b *testing.B) {
 	texts := corpus(b)
 	var chunks []graphrag.Chunk
@@ -40,7 +39,7 @@ func BenchmarkFind(b *testing.B) {
 		{"pattern", `harbou?r\s+of`}, {"pattern of frequent words", `\w+ of the \d+`}, {"none", `\d{4}-\d{2}-\d{2}`},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a benchmark sets it when it begins
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the benchmark framework resets this at its start
 			n, best := 0, time.Hour
 			for b.Loop() {
 				before := cpu()
@@ -56,7 +55,7 @@ func BenchmarkFind(b *testing.B) {
 			best = time.Hour
 			for range 7 {
 				c := exec.Command(tool, args...)
-				_ = c.Run() // its status says whether there are any
+				_ = c.Run() // the exit status only says whether there are matches
 				best = min(best, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
 			}
 			b.ReportMetric(best.Seconds()*1000, tool+"-cpu-ms")
@@ -64,10 +63,10 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// cpu is the processor time of this process so far.
+// cpu returns the processor time of this process so far.
 func cpu() time.Duration {
 	var r syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // there is always one
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // cannot fail for this process
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
@@ -76,7 +75,7 @@ func corpus(b *testing.B) (texts []string) {
 	total := 0
 	if dir := os.Getenv("FIND_PAGES"); dir != "" {
 		names, _ := filepath.Glob(filepath.Join(dir, "*"))
-		for total < 100<<20 && len(names) > 0 { // again from the first
+		for total < 100<<20 && len(names) > 0 { // repeats the files from the first
 			for _, name := range names {
 				if data, err := os.ReadFile(name); err == nil && total < 100<<20 {
 					texts, total = append(texts, string(data)), total+len(data)

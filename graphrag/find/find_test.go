@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// pages have a text each, named a, b and so on.
+// pages returns pages with the given texts, named a, b and so on.
 func pages(texts ...string) *find.Pages {
 	var chunks []graphrag.Chunk
 	for i, t := range texts {
@@ -31,7 +31,7 @@ func pages(texts ...string) *find.Pages {
 	return find.New(chunks)
 }
 
-// Lines are shared out over the pages, with their places and the number of the rest.
+// Lines are divided among the pages, with their places and the number of lines not shown.
 func TestFind(t *testing.T) {
 	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
 	r := check.Of(p.Find(t.Context(), "fram", 5)).OK(t)
@@ -58,8 +58,8 @@ func TestPatterns(t *testing.T) {
 	check.Is(t, check.Err(p.Find(cancelled, "a", 1)), context.Canceled)
 }
 
-// What is found is what the pattern alone finds, line by line, whatever is looked for first:
-// in words with letters that have three forms, in other scripts, in alternatives.
+// Whatever text is searched first to skip pages, the result is that of the pattern alone, line by line: in
+// words with letters that have three forms, in other scripts, in alternatives.
 func TestFindIsRegexp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabet := []string{"a", "A", "k", "K", "\u212a", "s", "S", "ſ", "é", "É", "и", "И", "京", "1", " ", "b", "\n", "\xff", "z", ".", "İ", "i"}
@@ -89,7 +89,7 @@ func TestFindIsRegexp(t *testing.T) {
 	}
 }
 
-// A page that is one line of ten megabytes is shown by a part of it, in time that grows with it.
+// Of a page that is one line of ten megabytes a part is shown, in linear time.
 func TestOneLongLine(t *testing.T) {
 	long := strings.Repeat("lorem ipsum ", 500_000) + "the Fram é" + strings.Repeat("日本", 700_000)
 	p := pages(long)
@@ -110,7 +110,7 @@ func TestOneLongLine(t *testing.T) {
 	check.True(t, took <= 30*time.Second, "took %v", took)
 }
 
-// Reading goes by the names of pages, never by a path, and every passage can be read.
+// Pages are read by name, never by a path, and every passage can be read.
 func TestRead(t *testing.T) {
 	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300) + strings.Repeat("日本", 2000)
 	p := pages(text, "")
@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 	check.True(t, err == nil && len(read) == 1 && read[0].Text == "" && n == 1, "%+v %d %v", read, n, err)
 }
 
-// Pages are put together again from chunks that overlap, and were cleaned.
+// Pages are restored from chunks that overlap and were cleaned.
 func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {

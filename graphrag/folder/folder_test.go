@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// sparse is BM25 over chunks, which reads from files.
+// sparse is BM25 over chunks, read from files.
 func sparse(files *folder.Files) (*kit.System, error) {
 	k, err := kit.Offline(kit.OfflineOptions{Mode: reader.Reject})
 	if err != nil {
@@ -34,7 +34,7 @@ func sparse(files *folder.Files) (*kit.System, error) {
 	}})
 }
 
-// home is a folder and the options to open it.
+// home is a folder, with the options to open it.
 type home struct {
 	testing.TB
 	folder.Options
@@ -63,7 +63,7 @@ func (h home) open() (*folder.Folder, folder.Change) {
 	return f, c
 }
 
-// try opens the folder with a system of its own.
+// try opens the folder with a system of the caller.
 func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
 	h.Files = new(folder.Files)
 	if h.System, err = sparse(h.Files); err != nil {
@@ -78,7 +78,7 @@ func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	return a.Text, f.Sources(a)
 }
 
-// short is a change without the skipped and the statistics.
+// short returns a change without the skipped files and the statistics.
 func short(c folder.Change) string {
 	return fmt.Sprintf("%d files +%d ~%d -%d", c.Files, c.Added, c.Changed, c.Deleted)
 }
@@ -97,11 +97,11 @@ func TestRefresh(t *testing.T) {
 	if c, err := f.Refresh(t.Context()); err != nil || c.Any() {
 		t.Errorf("nothing changed: %+v, %v", c, err)
 	}
-	// Changed, renamed, and touched without a change.
+	// Changed, renamed and touched files, and no change at all.
 	h.write("owl.md", "# Owls\n\nText.\n\nThe barn owl hunts by sight.\n")
 	check.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
 	for _, again := range []bool{false, true} {
-		if again { // as a new process sees it
+		if again { // opens the index as a new process does
 			f.Close()
 			f, c = h.open()
 			check.True(t, !c.Any() && len(c.Skipped) == 1, "second start: %+v", c)
@@ -113,7 +113,7 @@ func TestRefresh(t *testing.T) {
 		_, sources = h.ask(f, "What does the red light mean?")
 		check.True(t, len(sources) == 1 && sources[0].Doc == "lamps.csv", "the row: %+v", sources)
 	}
-	// Changes between two processes, in one build.
+	// Changes made between two processes are indexed in one build.
 	f.Close()
 	h.write("new.txt", "The harbour closes at noon.\n")
 	check.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
@@ -124,7 +124,8 @@ func TestRefresh(t *testing.T) {
 	check.True(t, err == nil && len(left) == 2, "the index holds %v, %v", left, err)
 }
 
-// Files have their times as a field, whatever they say of it; another time alone changes nothing.
+// Files have their modification time as a field, whatever their front matter says; a changed time alone does
+// not change the index.
 func TestTimes(t *testing.T) {
 	h := newHome(t, "a.md", "The owl hunts by ear.\n", "b.md", "---\nmodified: 2001-02-03\n---\n\nThe owl hunts by night.\n")
 	date := func(name string, year int) {
@@ -153,7 +154,7 @@ func TestTimes(t *testing.T) {
 	check.True(t, err == nil && c.Changed == 1 && len(found("modified > 2024-01-01")) == 1, "another content: %+v, %v", c, err)
 }
 
-// What cannot be used is made anew, with the reason.
+// An index that cannot be used is built again, and the reason is given.
 func TestRebuilt(t *testing.T) {
 	damage := func(pattern string, change func(data []byte) []byte) func(h home) {
 		return func(h home) {
@@ -208,7 +209,7 @@ func TestRebuilt(t *testing.T) {
 	check.Contains(t, c.Rebuilt, "another embedder", "other settings")
 }
 
-// Questions go on while the files change.
+// Questions are answered while the files change.
 func TestAskedWhileChanging(t *testing.T) {
 	h := newHome(t, "fixed.md", "The barn owl hunts by ear.\n", "moving.md", "x\n")
 	f, _ := h.open()
@@ -231,7 +232,7 @@ func TestAskedWhileChanging(t *testing.T) {
 	wg.Wait()
 }
 
-// Processes may share an index: each has its files, whoever was the last to write it.
+// Processes may share an index: each keeps its own list of files, whichever process wrote the index last.
 func TestShared(t *testing.T) {
 	h := newHome(t, "fixed.md", "The barn owl hunts by ear.\n", "moving.md", "x\n")
 	h.open()
@@ -275,8 +276,8 @@ func TestErrors(t *testing.T) {
 	check.True(t, err1 == nil && err2 == nil && a != b && strings.Contains(filepath.Base(a), "folder-"), "%s %s %v %v", a, b, err1, err2)
 }
 
-// A folder is read once, and again where it has changed. sparse makes a system whose kit
-// reads the files through [Files.Reader].
+// A folder is read once, and changed files again. sparse makes a system whose kit reads the files through
+// [Files.Reader].
 func Example() {
 	dir, err := os.MkdirTemp("", "notes")
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A process that refreshes an index is killed at any moment: the next one finds the
-// index of before or of after, and never has to make it anew.
+// A process that refreshes an index is killed at any moment: the next one finds the old index or the new one,
+// and never has to build it again.
 func TestKill(t *testing.T) {
 	const docs, index = "FOLDER_KILL_DOCS", "FOLDER_KILL_INDEX"
-	if os.Getenv(docs) != "" { // the child
+	if os.Getenv(docs) != "" { // this process is the child
 		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index)}}
 		f, _, err := h.try()
 		for i := 0; err == nil; i++ {
@@ -44,7 +44,7 @@ func TestKill(t *testing.T) {
 		child := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		child.Env = append(os.Environ(), docs+"="+h.Docs, index+"="+h.Index)
 		check.OK(t, child.Start())
-		for wait := 0; i%2 == 0 && wait < 2000; wait++ { // until it publishes
+		for wait := 0; i%2 == 0 && wait < 2000; wait++ { // waits until the child publishes
 			if now, _ := os.ReadFile(filepath.Join(h.Index, "current")); string(now) != string(before) {
 				break
 			}

@@ -44,7 +44,7 @@ func TestGraphRAG(t *testing.T) {
 	check.Equal(t, x.Units, units, "(-want +got)")
 	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 entities"})
 
-	// Before version 1 files had a prefix; the documents need not be there.
+	// Files of versions before 1 have a prefix in their names; the documents may be missing.
 	old := fstest.MapFS{}
 	for name, f := range fsys {
 		if name != "documents.parquet" {
@@ -71,7 +71,7 @@ func TestLightRAG(t *testing.T) {
 	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 relations"})
 }
 
-// What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
+// The extractions of a unit are returned with its first chunk, and a unit without a chunk has none.
 func TestExtract(t *testing.T) {
 	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
 	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
@@ -119,7 +119,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Whatever a Parquet file holds, it is read or refused.
+// Any bytes of a Parquet file are read or refused.
 func FuzzParquet(f *testing.F) {
 	good := output(f)
 	f.Add(good["entities.parquet"].Data)
@@ -132,7 +132,7 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// Whatever a GraphML file holds, it is read or refused.
+// Any bytes of a GraphML file are read or refused.
 func FuzzGraphML(f *testing.F) {
 	f.Add([]byte(graphML))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -143,7 +143,7 @@ func FuzzGraphML(f *testing.F) {
 	})
 }
 
-// The tables of GraphRAG, with the columns that matter and some that do not.
+// The tables of GraphRAG, with the columns that are read and some that are not.
 type (
 	documentRow struct {
 		ID    string `parquet:"id"`
@@ -176,13 +176,13 @@ type (
 func parquetFile[T any](t testing.TB, rows ...T) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[T](&b, parquet.Compression(&parquet.Snappy)) // as pandas writes
+	w := parquet.NewGenericWriter[T](&b, parquet.Compression(&parquet.Snappy)) // compressed as pandas writes it
 	check.OK(t, check.Err(w.Write(rows)))
 	check.OK(t, w.Close())
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 
-// output is a small output folder of GraphRAG.
+// output returns a small output folder of GraphRAG.
 func output(t testing.TB) fstest.MapFS {
 	return fstest.MapFS{
 		"documents.parquet": parquetFile(t, documentRow{"d1", 0, "fram.txt"}, documentRow{"d2", 1, "larvik.txt"}),
@@ -203,7 +203,7 @@ func output(t testing.TB) fstest.MapFS {
 //go:embed testdata/graph.graphml
 var graphML string
 
-// folder is a small working folder of LightRAG.
+// folder returns a small working folder of LightRAG.
 func folder() fstest.MapFS {
 	return fstest.MapFS{
 		"graph_chunk_entity_relation.graphml": {Data: []byte(graphML)},
@@ -213,7 +213,7 @@ func folder() fstest.MapFS {
 	}
 }
 
-// What LightRAG extracted, as a graph. A folder on disk is os.DirFS(dir).
+// LightRAG's extractions as a graph. For a folder on disk use os.DirFS(dir).
 func Example() {
 	x, err := foreign.ReadLightRAG(folder())
 	if err != nil {

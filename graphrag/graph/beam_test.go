@@ -18,8 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// toy is a small graph; how like the question a chain is, is the cosine of their
-// bags of words.
+// toy is a small graph; a chain's similarity to the question is the cosine of their bags of words.
 type toy struct {
 	question  map[string]float64
 	words     map[int32][]string
@@ -81,8 +80,8 @@ func curry() toy {
 	return g
 }
 
-// Four cases worked out by hand and by a script: the penalty finds the answer (4)
-// that the plain search misses, dead ends stay, and no chain grows by a triple of another.
+// Four cases worked out by hand and by a script: the penalty finds the answer (4) that the search without it
+// misses, dead ends are kept, and no chain contains a triple twice.
 func TestWorkedExamples(t *testing.T) {
 	type want struct {
 		triples string
@@ -128,7 +127,7 @@ func numbers(s string) (out []int32) {
 	return out
 }
 
-// star is a hub with many neighbors, of which later ones are more like the question.
+// star is a hub with many neighbors, the later ones more similar to the question.
 type star struct {
 	n     int
 	asked *int
@@ -154,8 +153,8 @@ func (g star) Scores(_ context.Context, chains [][]int32) (out []float64, err er
 	return out, nil
 }
 
-// A hub costs no more than its neighbors that are looked at; those most like the
-// question are kept, and a triple is not a neighbor of itself.
+// A hub costs only its neighbors that are scored; the ones most similar to the question are kept, and a triple
+// is not its own neighbor.
 func TestBeamHub(t *testing.T) {
 	asked := 0
 	chains, err := graph.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 50})
@@ -179,7 +178,7 @@ func TestBeamBadInput(t *testing.T) {
 	check.Is(t, check.Err(graph.Beam(ctx, star{9, &asked, nil}, nil, graph.BeamOptions{})), context.Canceled, "cancelled")
 }
 
-// The order of the start and of the neighbors does not matter.
+// The order of the first triples and of the neighbors does not change the result.
 func TestOrderFree(t *testing.T) {
 	g, turned := curry(), curry()
 	for id, n := range turned.neighbors {
@@ -193,8 +192,8 @@ func TestOrderFree(t *testing.T) {
 	check.True(t, err == nil && same && len(a) != 0, "%v and %v, %v", a, b, err)
 }
 
-// A narrow beam is the beginning of a wide one, and few neighbors are the first of all
-// in the order of a ranking, also among equal scores.
+// A narrow beam gives the first chains of a wide one, and fewer neighbors are the first ones of all by rank,
+// also among equal scores.
 func TestTies(t *testing.T) {
 	const n = 200
 	tied := make(hub, n+1)
@@ -220,7 +219,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// hub is one triple, the last, with all others as neighbors; a chain has the score of its end.
+// hub is one triple, the last one, with all others as neighbors; a chain's score is its last triple's.
 type hub []float64
 
 func (g hub) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
@@ -241,8 +240,8 @@ func (g hub) Scores(_ context.Context, chains [][]int32) (out []float64, err err
 	return out, nil
 }
 
-// The defaults are those of the paper: ten chains of two triples, γ twice the width; beyond γ
-// no chain is worth less, and a score below 0 counts as 0.
+// The defaults are the paper's: ten chains of two triples, γ twice the width; a chain's factor does not fall
+// below the one at γ, and scores below 0 count as 0.
 func TestPenalty(t *testing.T) {
 	ones := make(hub, 14)
 	for i := range ones {
@@ -251,7 +250,7 @@ func TestPenalty(t *testing.T) {
 	for _, x := range []struct {
 		g    hub
 		o    graph.BeamOptions
-		want []float64 // over the score of the chain without the penalty
+		want []float64 // as a share of the chain's score without penalty
 	}{
 		{ones, graph.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
 		{ones, graph.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},

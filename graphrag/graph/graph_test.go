@@ -28,7 +28,7 @@ func mustNew(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	return check.Of(graph.New(n, edges)).OK(t)
 }
 
-// arcs lists rows as they lie in memory.
+// arcs lists the rows of a graph as they are in memory.
 func arcs(g *graph.Graph) [][]graph.Edge {
 	rows := make([][]graph.Edge, g.N())
 	for u := range int32(g.N()) {
@@ -53,7 +53,7 @@ func TestParallelEdgesAddUp(t *testing.T) {
 	check.True(t, d == 2 && s == 6, "a self-loop of weight 3 has degree %d and strength %v, want 2 and 6", d, s)
 }
 
-// naive is the definition with a map.
+// naive builds the graph by its definition, with a map.
 func naive(n int, edges []graph.Edge) [][]graph.Edge {
 	type pair struct{ u, v int32 }
 	weights := map[pair][]float64{}
@@ -158,12 +158,12 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
 	g := mustNew(t, len(edges)+1, edges)
-	ctx := check.NewCountdown(3) // of 8 looks
+	ctx := check.NewCountdown(3) // cancels at the third of 8 checks
 	_, _, err := g.Components(ctx)
 	check.True(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 2, "%v after %d further looks", err, ctx.Looks())
 }
 
-// The graph of a list is the same on any number of processors.
+// An edge list gives the same graph on any number of processors.
 func TestProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -186,7 +186,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// The first unusable edge of a list is reported, and parallel edges that weigh too much.
+// An error names the first invalid edge of a list; the weights of parallel edges must not overflow.
 func TestListErrors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	edges := make([]graph.Edge, 300_000)
@@ -202,8 +202,8 @@ func TestListErrors(t *testing.T) {
 	check.True(t, errors.Is(err, graph.ErrEdge) && strings.Contains(err.Error(), "edge 150000:"), "unusable: %v", err)
 }
 
-// Nodes 1 to 3 are joined by edges of one weight, 4 to 6 by none, 7 and 8 by another
-// weight than they would need, and 9 has a loop.
+// Nodes 1 to 3 are twins, joined by edges of one weight; 4 to 6 are twins without edges between them; 7 and 8
+// have different weights, and 9 has a loop: these are none.
 func twinEdges() []graph.Edge {
 	var edges []graph.Edge
 	join := func(u, v int32, w float64) { edges = append(edges, graph.Edge{From: u, To: v, Weight: w}) }
@@ -244,8 +244,8 @@ func Example() {
 	// 2 components [0 0 0 1]
 }
 
-// Where was the builder of the Fram born? One edge speaks of the building, one of the
-// birth; the path over both is the best.
+// Where was the builder of the Fram born? One edge is about the building, one about the birth; the path over
+// both has the best score.
 func ExampleFindPaths() {
 	names := []string{"Fram", "Colin Archer", "Larvik", "Nansen"}
 	const built, born = 1, 2
@@ -301,14 +301,14 @@ func ExampleBeam() {
 	// [1 2 3 7 4]
 }
 
-// scored builds a graph whose edges weigh what they score.
+// scored builds a graph in which each edge has its own score.
 func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, graph.ArcScores) {
 	t.Helper()
 	g := check.Of(graph.New(n, edges)).OK(t)
 	return g, graph.ArcScores{Scores: g.Weights()}
 }
 
-// show writes paths as the nodes that they meet.
+// show writes paths as their nodes.
 func show(g *graph.Graph, paths []graph.Path) string {
 	var out []string
 	for _, p := range paths {
@@ -322,7 +322,7 @@ func show(g *graph.Graph, paths []graph.Path) string {
 }
 
 func TestSearch(t *testing.T) {
-	// A triangle 0 1 2 with a tail 2 3 4, an island 5 6, and a chain 7 to 13.
+	// A triangle 0 1 2 with a tail 2 3 4, a component 5 6, and a chain 7 to 13.
 	g, like := scored(t, 14, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
 		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9},
 		graph.Edge{From: 7, To: 8, Weight: .1}, graph.Edge{From: 8, To: 9, Weight: .2}, graph.Edge{From: 9, To: 10, Weight: .3},
@@ -348,9 +348,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Parts of a question count once: of a way that says the first part twice and one that
-// says both, the second is better, though its arcs score less; and with a cost the
-// shorter one of two that say the same.
+// Each part of a question counts once: a path that covers both parts is better than one that covers the first
+// part twice, although its arcs have lower scores; with a cost, the shorter of two paths that cover the same is
+// better.
 func TestParts(t *testing.T) {
 	g, like := scored(t, 5, graph.Edge{From: 0, To: 1, Weight: .2}, graph.Edge{From: 1, To: 2, Weight: .2}, graph.Edge{From: 1, To: 3, Weight: .1}, graph.Edge{From: 3, To: 4})
 	like.Parts, like.Weights = make([]uint64, g.Arcs()), []float64{.6, .4}
@@ -367,14 +367,14 @@ func TestParts(t *testing.T) {
 	paths, err := graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Cost: .05})
 	got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"
 	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
-	// With room for two arcs the second neighbour tried is the one that adds a part.
+	// If two arcs are allowed, the second neighbour tried is the one that adds a part.
 	paths, err = graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{MaxExpand: 2})
 	got, want = show(g, paths), "0-1-3 1.15, 0-1 0.80"
 	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 }
 
-// Whatever the graph, no path meets a node twice or is longer than the depth, and
-// with room for all of them they are those of a plain enumeration.
+// In any graph, a path contains no node twice and is not longer than the depth; if all are allowed, the paths
+// are those of a complete enumeration.
 func TestSearchProperties(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -413,8 +413,8 @@ func TestSearchProperties(t *testing.T) {
 	}
 }
 
-// A hub of 100,000 neighbours, each of which leads to all others through it, takes
-// no more than the bound, and the arcs are shared out: both sides are met.
+// A hub of 100,000 neighbours, each with all others as neighbours, costs at most the bound, and both sides get
+// a share of the arcs, so that they meet.
 func TestHub(t *testing.T) {
 	const leaves = 100_000
 	edges := []graph.Edge{{From: 0, To: leaves + 1, Weight: .2}, {From: leaves + 1, To: leaves + 2, Weight: .8}}

@@ -70,7 +70,7 @@ func worth(s *Selection, nodes, edges []float64, cost float64) float64 {
 	return sum
 }
 
-// bestSelection tries all sets of edges that hang together, and single nodes.
+// bestSelection tries all connected sets of edges, and single nodes.
 func bestSelection(list []Edge, nodes, edges []float64, cost float64) float64 {
 	top := slices.Max(nodes)
 	for set := 1; set < 1<<len(list); set++ {
@@ -106,8 +106,7 @@ func bestSelection(list []Edge, nodes, edges []float64, cost float64) float64 {
 	return top
 }
 
-// Parallel edges and self-loops; whatever is selected hangs together and is
-// never worth more than the best.
+// Parallel edges and loops: every selection is connected and its worth is at most the best one.
 func TestSubgraphOfMultigraphs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	optimal, rounds := 0, 400
@@ -145,7 +144,7 @@ func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
 	check.True(t, err == nil && len(got.Nodes) == 0 && len(got.Edges) == 0, "%v %v", got, err)
 }
 
-// What is not like the question at all has no prize, also where nothing better is left.
+// A node or edge without any similarity to the question has no prize, even if nothing else has one.
 func TestNoPrizeForNothing(t *testing.T) {
 	check.Equal(t, NodePrizes([]float64{0, .4, -.1, .5}, 3), []float64{0, 1, 0, 2})
 	check.Equal(t, EdgePrizes([]float64{0, .4, .4, -.1}, 5), []float64{0, .5, .5, 0})
@@ -177,7 +176,7 @@ func TestSubgraphRefuses(t *testing.T) {
 }
 
 func ExampleSubgraph() {
-	// How alike the nodes and edges of a small graph are to a question.
+	// The similarities of the nodes and edges of a small graph to a question.
 	nodes := NodePrizes([]float64{.8, .6, .35, .1}, 2)
 	edges := []Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}}
 	s, err := Subgraph(context.Background(), edges, nodes, EdgePrizes([]float64{.1, .7, .2}, 1), .5)
@@ -189,8 +188,8 @@ func ExampleSubgraph() {
 	// Output: nodes [0 1 2] edges [0 1]
 }
 
-// Edges come in the order of a sort by ends, and of those between the same nodes the
-// first of the greatest prize is left.
+// The order of edges equals a sort by their ends, and of edges between the same nodes the first one with the
+// highest prize is kept.
 func TestCheapest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {

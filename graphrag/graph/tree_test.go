@@ -47,8 +47,8 @@ func TestSolverFacts(t *testing.T) {
 	}
 }
 
-// best is the greatest worth of a tree, by trying all sets of nodes: a set's
-// cheapest tree is a minimum spanning tree.
+// best returns the highest worth of a tree by trying all sets of nodes: the cheapest tree of a set is a minimum
+// spanning tree.
 func best(n int, edges []Edge, prizes []float64) float64 {
 	sorted := slices.Clone(edges)
 	slices.SortFunc(sorted, func(a, b Edge) int {
@@ -90,8 +90,7 @@ func best(n int, edges []Edge, prizes []float64) float64 {
 	return top
 }
 
-// checkTree verifies that a result is a tree of the graph and that its
-// sums are right.
+// checkTree checks that a result is a tree of the graph and that its sums are right.
 func checkTree(t *testing.T, n int, edges []Edge, prizes []float64, got *Tree) {
 	t.Helper()
 	check.Must(t, len(got.Nodes) == len(got.Edges)+1 && slices.IsSorted(got.Nodes), "nodes %v, edges %v: no tree", got.Nodes, got.Edges)
@@ -119,8 +118,8 @@ func checkTree(t *testing.T, n int, edges []Edge, prizes []float64, got *Tree) {
 	check.Must(t, math.Abs(prize-got.Prize) <= 1e-9 && math.Abs(cost-got.Cost) <= 1e-9, "prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
 }
 
-// compare holds a result against the best one: costs and prizes left out are at
-// most 2-1/(n-1) times the least possible.
+// compare compares a result with the best one: costs plus prizes left out are at most 2-1/(n-1) times the least
+// possible.
 func compare(t *testing.T, n int, edges []Edge, prizes []float64) (optimal bool) {
 	t.Helper()
 	got := check.Of(FindTree(t.Context(), build(t, n, edges), prizes)).OK(t)
@@ -184,7 +183,7 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 		n := 2 + rng.IntN(7)
 		density, whole := rng.Float64(), rng.IntN(2) == 0
 		number := func(top float64) float64 {
-			if whole { // many ties
+			if whole { // whole numbers give many ties
 				return float64(rng.IntN(int(top) + 1))
 			}
 			return top * rng.Float64()
@@ -211,8 +210,8 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 	check.True(t, optimal >= all*9/10, "%d of %d are optimal, fewer than nine in ten", optimal, all)
 }
 
-// The moats are a solution of the dual linear program, so their sum is a lower
-// bound, and the guarantee can be checked where no other method reaches.
+// The moats solve the dual linear program, so their sum is a lower bound, by which the guarantee is checked on
+// graphs too large for other methods.
 func TestGuaranteeOnLargeGraphs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	for _, every := range []int{1, 3, 40} {
@@ -281,7 +280,7 @@ func TestFindRefuses(t *testing.T) {
 }
 
 func ExampleFindTree() {
-	// Two rich nodes with a poor one between them, and one too far away.
+	// Two nodes with high prizes and one with a low prize between them, and one too far away.
 	g, err := New(4, []Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}})
 	if err != nil {
 		fmt.Println(err)
@@ -296,8 +295,7 @@ func ExampleFindTree() {
 	// Output: [0 1 2] 6 2
 }
 
-// Costs too small to halve are no work without end, sums too great for a float64
-// are refused.
+// Costs near 0 end in finite time; sums that overflow a float64 are refused.
 func TestExtremeNumbers(t *testing.T) {
 	least := math.SmallestNonzeroFloat64
 	for _, cost := range []float64{least, 3 * least, 1e-310} {
@@ -325,8 +323,8 @@ func TestFindLooksAtTheContext(t *testing.T) {
 	}
 }
 
-// A cluster that has all the prizes it can come to grows no further, and two prizes that
-// are worth no more together than one alone stay apart, whatever the numbers of the nodes.
+// A cluster stops growing when it has all prizes it can reach, and two prizes whose union is worth as much as
+// one of them are not joined, whatever the numbers of the nodes.
 func TestNoMoreThanPays(t *testing.T) {
 	costs, prizes := make([]float64, 1000), make([]float64, 1001)
 	for i := range costs {

@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// mutants are bugs, and the test that has to notice each.
+// mutants are faults, each with the test that must detect it.
 var mutants = map[string]string{
 	"nothing is deleted":           "records",
 	"the first of an id stays":     "records",
@@ -51,8 +51,7 @@ var mutants = map[string]string{
 	"no triples in an export":      "snapshot",
 }
 
-// A suite that nothing fails proves nothing: each bug is noticed by the test that is
-// for it.
+// Each fault is detected by its test, so the suite can fail.
 func TestMutants(t *testing.T) {
 	check.Long(t)
 	for bug, test := range mutants {
@@ -66,7 +65,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestMutant is run by TestMutants.
+// TestMutant is started by TestMutants.
 func TestMutant(t *testing.T) {
 	bug := os.Getenv("WILDGRAPH_MUTANT")
 	if bug == "" {
@@ -154,7 +153,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 type generation struct {
 	store.Generation
 	bug string
-	of  store.Collection // whose published generation is read at each call
+	of  store.Collection // its published generation is read at each call
 }
 
 func (g *generation) now() store.Generation {
@@ -254,7 +253,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	return hits, err
 }
 
-// withWordsOfAll drops what does not meet a condition from the hits of all.
+// withWordsOfAll removes documents that do not meet a condition from the hits of all documents.
 func (t *table) withWordsOfAll(ctx context.Context, queries []store.TextQuery) ([][]store.Hit, error) {
 	some, err := t.Table.SearchText(ctx, queries...)
 	for i := range queries {
@@ -310,7 +309,7 @@ func (f *facts) Neighbors(ctx context.Context, entities []string, o store.Near) 
 	return found, err
 }
 
-// The fingerprints were computed by another program in another language.
+// A program in another language computed the fingerprints.
 func TestFingerprints(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -339,8 +338,8 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// fingerprint is the FNV-1a hash of the edges, each written as "i,j,w;" with i ≤ j and the
-// shortest decimal for w, in ascending order.
+// fingerprint returns the FNV-1a hash of the edges, each written as "i,j,w;" with i ≤ j and the shortest
+// decimal for w, in ascending order.
 func fingerprint(g *graph.Graph) uint64 {
 	h := fnv.New64a()
 	for e := range g.Edges() {

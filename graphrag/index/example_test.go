@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Two shares ask a model for what a system needs; the system is built of the replies.
+// Two shares ask a model for everything that a system needs; the system is built from the replies.
 func Example() {
 	if err := example(context.Background()); err != nil {
 		fmt.Println(err)
@@ -54,7 +54,7 @@ func example(ctx context.Context) error {
 	fmt.Println(n, "document")
 	p := index.Progress{Shares: 2}
 	for shares := p.Next(); shares != nil; shares = p.Next() {
-		for _, share := range shares { // by one process each
+		for _, share := range shares { // each share in its own process
 			done, err := x.Do(ctx, share)
 			if err != nil {
 				return err

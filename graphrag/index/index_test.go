@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// ships are documents of one chunk each, whose names hang together.
+// ships are documents of one chunk each, whose names are connected.
 func ships(n int) (docs []graphrag.Document) {
 	for i := range n {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("log%03d.md", i), Title: fmt.Sprintf("Log %d", i),
@@ -33,7 +33,7 @@ func ships(n int) (docs []graphrag.Document) {
 	return docs
 }
 
-// scribe is a model that counts how often it is asked the same.
+// scribe is a model that counts how often each request is made.
 type scribe struct {
 	mu    sync.Mutex
 	asked map[string]int
@@ -70,7 +70,7 @@ func (s *scribe) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	return llm.Reply{Text: reply, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 7}}, nil
 }
 
-// hashes is an embedder.
+// hashes is an embedder by hashing.
 type hashes struct {
 	mu    *sync.Mutex
 	asked map[string]int
@@ -92,8 +92,8 @@ func (h hashes) EmbedQuery(ctx context.Context, text string) ([]float32, error) 
 	return llmtest.HashVector(text, 8), nil
 }
 
-// chronicle is a system that asks a model in three steps: for the records of each chunk, for a
-// description of each entity, and for a summary of all descriptions, which it finds.
+// chronicle is a system that asks a model in three steps: for the records of each chunk, for a description of
+// each entity, and for a summary of all descriptions. Retrieve returns the summary.
 func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
 	if err != nil {
@@ -127,7 +127,7 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// found asks a system a question.
+// found returns the result of a question.
 func found(t *testing.T, s *kit.System) graphrag.Found {
 	t.Helper()
 	defer s.Close()
@@ -142,7 +142,7 @@ func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	return x
 }
 
-// rounds does the shares of a job side by side, again after an error, and returns the number of rounds.
+// rounds runs the shares of a job concurrently, again after an error, and returns the number of rounds.
 func rounds(t *testing.T, x *index.Index, n int) int {
 	t.Helper()
 	p := index.Progress{Shares: n}
@@ -170,9 +170,9 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 	return p.Round
 }
 
-// Any number of shares asks for every reply once, in the steps of the system, and the system that is built of the
-// replies asks for nothing and is that of one process. A share that fails is done again, and pays again only for
-// calls that failed. A refusal is kept.
+// Any number of shares requests every reply once, in the steps of the system; the system built from the replies
+// makes no requests and equals that of one process. A failed share is repeated, and pays again only for failed
+// calls. A refusal is stored.
 func TestShares(t *testing.T) {
 	docs := ships(40)
 	var want graphrag.Found
@@ -215,7 +215,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// failing refuses one passage, and fails a tenth of the other calls, which it counts.
+// failing refuses one passage, and fails a tenth of the other calls and counts these.
 func failing(failed map[string]int) func(int, string) error {
 	rng, mu := rand.New(rand.NewPCG(1, 1)), new(sync.Mutex)
 	return func(_ int, text string) error {

@@ -73,8 +73,7 @@ func TestGraphGathers(t *testing.T) {
 	check.Equal(t, g.Triple(0), (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}), "triple")
 }
 
-// Names of every script stay apart; those that say nothing are rejected by
-// name.
+// Different names in every script stay different; names without letters or digits are rejected, and listed.
 func TestNames(t *testing.T) {
 	long := strings.Repeat("x", 1_000_000)
 	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{
@@ -121,8 +120,8 @@ func TestInsertRefuses(t *testing.T) {
 	check.Fails(t, err, `Folding is "greek"`, "a folding that is not there")
 }
 
-// Facts whose ends no chunk describes, as Microsoft GraphRAG leaves them out: not in
-// this chunk and not in another.
+// Facts whose ends no chunk describes can be left out, as Microsoft GraphRAG does: with descriptions in the
+// same chunk, and in any chunk.
 func TestOnlyDescribed(t *testing.T) {
 	said := Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{{Name: "Fram", Description: "A ship."}, {Name: "Oslo"}}}
 	facts := chunk("b#0", triple("Fram", "lay in", "Oslo"), triple("Nansen", "sailed", "the ship"), triple("fram", "carried", "Nansen"))
@@ -150,8 +149,8 @@ func TestGraphErrors(t *testing.T) {
 	check.True(t, err == nil && v.N() == 0 && v.Entities+v.Passages == 0, "of nothing %+v, %v", v, err)
 }
 
-// random makes n documents of up to three chunks over a small world, so that
-// names, spellings and facts meet.
+// random returns n documents of up to three chunks about few things, so that they share names, spellings and
+// facts.
 func random(r *rand.Rand, n int) []Extraction {
 	names := []string{"Ada Lovelace", "ada lovelace", "Ada, Lovelace", "Ada Lovelance", "Turing", "Alan Turing", "Engine No. 1", "Engine No. 2", "東京", "Tōkyō", "", "Analytical Engine", "The Analytical Engine"}
 	types := []string{"", "person", "machine", "place"}
@@ -175,8 +174,8 @@ func random(r *rand.Rand, n int) []Extraction {
 	return out
 }
 
-// Deleting a document leaves exactly the graph that never held it, and neither
-// the order nor the number of insertions shows.
+// After a document is deleted the graph equals one that never had it, whatever the order and number of
+// insertions.
 func TestDeleteRestores(t *testing.T) {
 	everything := cmp.Options{cmp.AllowUnexported(Graph{}, lists[Posting]{}, lists[Description]{}), cmpopts.EquateEmpty()}
 	for seed := range uint64(40) {
@@ -211,7 +210,7 @@ func TestDeleteRestores(t *testing.T) {
 	}
 }
 
-// consistent checks that the lists of a graph mirror each other.
+// consistent checks that the lists of a graph agree with each other.
 func consistent(t *testing.T, g *Graph) {
 	t.Helper()
 	uses, facts := 0, 0
@@ -249,7 +248,7 @@ func TestExtractionsAsJSON(t *testing.T) {
 	check.Equal(t, slices.Collect(again.Extractions()), want, "(-saved +restored)")
 }
 
-// FuzzGraph puts hostile names together.
+// FuzzGraph builds graphs from hostile names.
 func FuzzGraph(f *testing.F) {
 	f.Add("Ada", "wrote", "Notes", "ada.")
 	f.Add("!\f\x10", "", "", "")
@@ -271,7 +270,7 @@ func FuzzGraph(f *testing.F) {
 	})
 }
 
-// A base keeps what it was given, whatever its caller or a reader does with the lists.
+// A base keeps what it was given, even if its caller or a reader changes the lists.
 func TestOwned(t *testing.T) {
 	of := func() Extraction {
 		return Extraction{
@@ -297,7 +296,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// What leads to no entity is an error, be it a synonym or a fact of a file.
+// A synonym, or a fact of a file, with an entity that does not exist is an error.
 func TestViewOfWrongEnds(t *testing.T) {
 	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
 		g := &Graph{Entities: make([]Entity, 2)}
@@ -307,7 +306,7 @@ func TestViewOfWrongEnds(t *testing.T) {
 	}
 }
 
-// Lists come back as they were added, also empty ones, and do not grow into each other.
+// Lists are returned as they were added, also empty ones, and an append to one does not change another.
 func TestLists(t *testing.T) {
 	var l Lists
 	l.Append(3, 1)
@@ -324,7 +323,8 @@ func TestLists(t *testing.T) {
 	check.True(t, diff == "" && l.Len() == 3, "%d lists: %s", l.Len(), diff)
 }
 
-// A change folds no name of another chunk, and texts that no chunk of a base has are forgotten; its copies keep theirs.
+// A change normalizes names of new chunks only, and texts that no chunk of a base has are forgotten; its copies
+// keep theirs.
 func TestNamesAreFoldedOnce(t *testing.T) {
 	const names = 3000
 	b := check.Of(NewBase(Options{})).OK(t)
@@ -349,15 +349,15 @@ func TestNamesAreFoldedOnce(t *testing.T) {
 	check.True(t, len(b.words.texts) < 5*names, "%d texts of %d names are kept", len(b.words.texts), names)
 }
 
-// Who is in no pair has none, and the pairs of an entity are in their order.
+// An entity in no pair has no pairs, and the pairs of an entity are sorted.
 func TestIncident(t *testing.T) {
 	ends := [][2]int32{{0, 1}, {3, 0}, {1, 3}}
 	l := Incident(4, len(ends), func(p int32) [2]int32 { return ends[p] })
 	check.Equal(t, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}, [][]int32{{0, 1}, {0, 2}, {}, {1, 2}})
 }
 
-// The relations of two entities are together whatever their label; there and back
-// are one unless they are directed.
+// The relations of two entities are merged whatever their labels; both directions are one relation unless it is
+// directed.
 func TestPairs(t *testing.T) {
 	x := Extraction{Chunk: "a#0", Doc: "a"}
 	for _, s := range []string{"BxA", "AzB", "AyC", "AwB", "CvC"} {

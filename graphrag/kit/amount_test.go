@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// What is read for a question that does not say how much, and what is exact.
+// How much is read for a question that does not say, and which limits are exact.
 func TestAmount(t *testing.T) {
 	var read graphrag.Question
 	passages := 0
@@ -85,7 +85,8 @@ func TestSourced(t *testing.T) {
 	check.Equal(t, got, []string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, "sources")
 }
 
-// A system of one's own: what a recipe builds over a corpus is its retriever. Documents come and go.
+// A system of the caller: what a recipe builds over a corpus is its retriever. Documents are inserted and
+// deleted.
 func Example() {
 	ctx := context.Background()
 	parts, err := kit.Offline(kit.OfflineOptions{})

@@ -30,7 +30,7 @@ import (
 
 const savedName = "system.wildgraph"
 
-// subset streams documents, of which there may be none.
+// subset returns a sequence of some documents, possibly of none.
 func subset(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
 	if len(docs) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func subset(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
 	return graphrag.Documents(docs...)
 }
 
-// changing are systems that change at the cost of what changes, and one that is built anew.
+// changing are systems whose changes cost as much as what changes, and one that is rebuilt.
 func changing(t *testing.T) map[string]func() *kit.System {
 	_, _, paid := recording(t)
 	frame := func(f kit.Frame) func() *kit.System {
@@ -66,8 +66,8 @@ func changing(t *testing.T) map[string]func() *kit.System {
 	}
 }
 
-// Whatever documents came and went, were saved and opened, also of a file that a kill cut off
-// between any two writes: answers are those of an index made anew.
+// Whatever documents are inserted, deleted, saved and opened, also from a file that a kill cut off between any
+// two writes: the answers equal those of a new index.
 func TestChangesEqualAnew(t *testing.T) {
 	for name, make := range changing(t) {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestChangesEqualAnew(t *testing.T) {
 						same(what, killed, saved)
 						more := random(1)
 						check.OK(t, check.Err(killed.Insert(t.Context(), graphrag.Documents(more...))))
-						if err := killed.Save(t.Context(), cut); err != nil { // what was cut off does not spoil it
+						if err := killed.Save(t.Context(), cut); err != nil { // the part that was cut off does no harm
 							t.Fatal(err)
 						}
 						again := make()
@@ -160,8 +160,8 @@ func TestChangesEqualAnew(t *testing.T) {
 	}
 }
 
-// A file grows by what is new, and is written anew when half of it does not count; what another
-// process has written there is not taken for one's own.
+// A file grows by the new records, and is rewritten when half of it is obsolete; the file of another process is
+// not taken for the own one.
 func TestSaveAppends(t *testing.T) {
 	s := changing(t)["sparse"]()
 	docs := rooms(2000)
@@ -199,24 +199,24 @@ func TestSaveAppends(t *testing.T) {
 	check.True(t, err == nil && stats.Documents == len(docs)-1, "%d documents, %v", stats.Documents, err)
 	check.OK(t, check.Err(s.Delete(t.Context(), docs[2].ID)))
 	size = save(s)
-	for _, cut := range []int64{1, 64, 65, 66} { // where a part ends, too, which is a state before
+	for _, cut := range []int64{1, 64, 65, 66} { // also at the end of a part, where the file has an earlier state
 		check.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
 		check.Fails(t, check.Err(opened.Open(t.Context(), dir)), "it was cut", "cut by %d bytes", cut)
 	}
 }
 
-// Changes that wait for another are made in one build, each as it would be alone: one that fails,
-// is given up or panics is no other's, and questions are answered meanwhile.
+// Changes that wait for another change are made in one build, with the results of separate ones: if one fails,
+// is cancelled or panics the others succeed, and questions are answered meanwhile.
 func TestChangesTogether(t *testing.T) {
 	var builds atomic.Int64
-	var broken atomic.Value // the document that cannot be built
+	var broken atomic.Value // the document whose build fails
 	broken.Store("")
 	held, free := make(chan struct{}), make(chan struct{})
 	s := counted(t, &builds, nil)
 	frame := s.Frame()
 	build := frame.Builder()
 	frame.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		if len(c.Chunks) == 2 { // the first insert
+		if len(c.Chunks) == 2 { // holds the first insert
 			close(held)
 			<-free
 		}
@@ -260,7 +260,7 @@ func TestChangesTogether(t *testing.T) {
 		})
 	}
 	queued.Wait()
-	time.Sleep(300 * time.Millisecond) // most of them wait by now, on a busy machine too
+	time.Sleep(300 * time.Millisecond) // by now most of them wait, also on a busy machine
 	cancel()
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 50})
 	check.True(t, err == nil && len(found.Ranked) == 1, "%d found meanwhile, %v", len(found.Ranked), err)
@@ -296,7 +296,7 @@ func TestChangesTogether(t *testing.T) {
 		}
 		check.True(t, bad != "bad" || failed == 1, "%d changes failed for one: %v", failed, results)
 	}
-	if err := insert(t.Context(), docs[5]); err != nil { // nothing holds the turn
+	if err := insert(t.Context(), docs[5]); err != nil { // no lock is left held
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Under a memo LSA is fitted once to a corpus, for each seed.
+// With a memo LSA is fitted once to a corpus, for each seed.
 func TestLSAIsFittedOnce(t *testing.T) {
 	corpus := []string{"The Fram sailed to Antarctica.", "The Gjøa sailed the Northwest Passage."}
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
@@ -36,8 +36,8 @@ func TestLSAIsFittedOnce(t *testing.T) {
 		fit(under, 1, corpus[:1]) != first, "shared without a memo, with another seed or of another corpus")
 }
 
-// FuzzSaved reads files that somebody else may have written: they are refused, or
-// hold chunks, extractions, replies and vectors of one length.
+// FuzzSaved reads files from outside: they are refused, or have valid chunks, extractions, replies, and vectors
+// of one length.
 func FuzzSaved(f *testing.F) {
 	k := check.Of(Offline(OfflineOptions{})).OK(f)
 	x := check.Of(k.Triples()).OK(f)
@@ -58,7 +58,7 @@ func FuzzSaved(f *testing.F) {
 	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || c.docs.chunks != 1 || len(c.extracted) != 1 || len(c.replies.all) != 2 {
 		f.Fatalf("%+v, %v", c, err)
 	}
-	f.Add(lines[:len(lines)-65]) // before the sum
+	f.Add(lines[:len(lines)-65]) // without the checksum
 	f.Add(bytes.Replace(bytes.Replace(lines[:len(lines)-65], []byte(`"reply"`), []byte(`"other"`), 1), []byte(`"dim"`), []byte(`"mid"`), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := s.read(t.Context(), strings.NewReader(fmt.Sprintf("%s%x\n", data, sha256.Sum256(data))))
@@ -71,8 +71,8 @@ func FuzzSaved(f *testing.F) {
 	})
 }
 
-// The chunks of a document are kept in its order and without room for more: a corpus of
-// 155 MB has 23,388 of 136 bytes.
+// The chunks of a document are stored in its order and without spare capacity: a corpus of 155 MB has 23,388
+// chunks of 136 bytes.
 func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	d := check.Of(newDraft(Frame{})).OK(t)
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
@@ -91,8 +91,8 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	}
 }
 
-// Statistics tell the recall of searches that compare a part of the vectors, also after a change and when the index is
-// opened; they tell nothing where all vectors are compared.
+// Statistics report the recall of searches that compare a part of the vectors, also after a change and when the
+// index is opened; if all vectors are compared they report nothing.
 func TestRecall(t *testing.T) {
 	defer func(n int) { exactly = n }(exactly)
 	exactly = 1000

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// What is cut away, and that offsets lead back to the page.
+// The parts of pages that are removed, and offsets that lead back to the page.
 func TestCut(t *testing.T) {
 	const page = "* [Home](https://a.example/) [News](https://a.example/n) [Sport](https://a.example/s)\n\nThe [barn owl](https://a.example/owl) hunts by ear.\n"
 	const whole, plain = "The [barn owl](https://a.example/owl) hunts by ear.", "The barn owl hunts by ear."
@@ -58,7 +58,7 @@ func modelKit(t testing.TB, m llm.Model) kit.Kit {
 	return check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 }
 
-// Offline, a description quotes, and names the passages that it quotes alone.
+// Offline, a description consists of quotes, and names only the passages that it quotes.
 func TestDescribeByQuotes(t *testing.T) {
 	of := []kg.Description{
 		{Text: "The Fram carried Roald Amundsen to Antarctica in 1910.", Passages: []int32{4}},
@@ -74,8 +74,8 @@ func TestDescribeByQuotes(t *testing.T) {
 	check.True(t, err == nil && got.Text == "" && got.Passages == nil, "of nothing: %+v, %v", got, err)
 }
 
-// What does not fit into one window is condensed group by group: three of 8,000
-// tokens make a pair and one left over, and these a second round.
+// Texts that do not fit into one prompt are condensed in groups: three of 8,000 tokens make a pair and one left
+// over, which take a second round.
 func TestDescribeByModel(t *testing.T) {
 	long := strings.Repeat("word ", 8000)
 	of := []kg.Description{{Text: long + "1", Passages: []int32{3}}, {Text: long + "2", Passages: []int32{1}}, {Text: long + "3", Passages: []int32{2, 3}}}
@@ -83,12 +83,12 @@ func TestDescribeByModel(t *testing.T) {
 	got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
 	want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}})
 	check.True(t, err == nil && cmp.Equal(want, got) && m.Calls() == 2, "%+v after %d calls, %v", got, m.Calls(), err)
-	// The second request holds what the first one made.
+	// The second request contains the result of the first.
 	last := m.Requests()[1].Messages[1].Text
 	check.True(t, strings.Contains(last, "one") && !strings.Contains(last, long+"1"), "asked for %.200s", last)
 }
 
-// A reply that is none is replaced by quotes; an error of the service is one.
+// Quotes replace an unusable reply; an error of the service is returned.
 func TestDescribeFails(t *testing.T) {
 	of := []kg.Description{{Text: "The Fram was a ship of Norway.", Passages: []int32{0}}, {Text: "The Fram was built in Larvik.", Passages: []int32{1}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, llm.ErrContextLength, llm.ErrFiltered} {
@@ -114,9 +114,9 @@ func TestEach(t *testing.T) {
 	check.Is(t, kit.Each(ctx, 100, func(context.Context, int) error { return nil }), context.Canceled)
 }
 
-// Of four chunks one is refused, one has a record that cannot be used, one has
-// nothing in it, and one is garbage; of two descriptions one cannot be had. A change
-// counts the whole index, whatever it asks for anew, and so does a saved one.
+// Of four chunks the model refuses one, one has an unusable record, one is empty, and one reply is garbage; of
+// two descriptions one fails. The counts cover the whole index after a change, whatever was requested again,
+// and after opening a saved index.
 func TestStages(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Fail(llmtest.Contains("hawk owl"), &llm.Error{Kind: llm.ErrRefused}).
@@ -174,11 +174,11 @@ func ofTitles(found []kg.Extraction) (tails []string) {
 	return tails
 }
 
-// The title of a short passage has to do with each name in it, once, and not with
-// itself; what stands in brackets behind it is no part of the name.
+// The title of a short passage is related to each name in it, once, and not to itself; text in brackets after
+// the title is no part of the name.
 func TestTitleFacts(t *testing.T) {
 	c := graphrag.Chunk{ID: "a#0", Doc: "a", Title: "Fram (ship)", Text: "It was built by Colin Archer in Larvik. The Fram carried Roald Amundsen. Later Colin Archer saw it.", Tokens: 25}
-	// What the page states of the Fram is stated already.
+	// The page states this fact about the Fram itself.
 	check.Equal(t, ofTitles(triplesOf(t, c)), []string{"Colin Archer", "Larvik"}, "(-want +got)")
 	names := 0
 	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
@@ -194,15 +194,14 @@ func TestTitleFacts(t *testing.T) {
 	}
 }
 
-// A corpus is one of titled passages if nearly all documents are: short, alone, and
-// with a short title.
+// A corpus consists of titled passages if nearly all documents are short, have one chunk, and a short title.
 func TestTitledPassages(t *testing.T) {
 	passage := func(i int, title string, tokens int) graphrag.Chunk {
 		return graphrag.Chunk{ID: fmt.Sprintf("d%02d#0", i), Doc: fmt.Sprintf("d%02d", i), Title: title, Tokens: tokens, Text: fmt.Sprintf("In %d it was seen by Colin Archer.", 1900+i)}
 	}
 	for _, tt := range []struct {
 		name string
-		odd  graphrag.Chunk // takes the place of some of ten
+		odd  graphrag.Chunk // replaces some of ten chunks
 		n    int
 		want bool
 	}{

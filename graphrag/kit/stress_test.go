@@ -25,10 +25,10 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// errQuota is what extraction fails with now and then.
+// errQuota is the error with which extraction sometimes fails.
 var errQuota = errors.New("the quota is used up")
 
-// faulty is an extractor that fails in the middle when it is told to.
+// faulty is an extractor that fails on request.
 type faulty struct {
 	extract.Extractor
 	fail *atomic.Bool
@@ -42,8 +42,8 @@ func (f faulty) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return f.Extractor.Extract(ctx, chunks)
 }
 
-// walking is a small graph system: BM25 over the chunks, and a walk from the
-// entities of the best one.
+// walking is a small system with a graph: BM25 over the chunks, and random walks from the entities of the best
+// one.
 func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	t.Helper()
 	k := offline(t)
@@ -82,8 +82,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	return s
 }
 
-// page is version v of document n of a corpus in which ships, ports and people
-// meet.
+// page returns version v of document n of a corpus about ships, ports and people.
 func page(n, v int) graphrag.Document {
 	ship, port, person := n%5, (n+v)%4, (n*3+v)%6
 	return graphrag.Document{
@@ -93,15 +92,15 @@ func page(n, v int) graphrag.Document {
 	}
 }
 
-// Readers ask while documents come and go and changes fail: every answer is that
-// of a system built anew of the documents of some committed state.
+// Readers ask while documents are inserted and deleted and changes fail: every answer equals that of a new
+// index over the documents of some committed state.
 func TestReadersAndWriters(t *testing.T) {
 	const readers, changes, docs = 32, 40, 12
 	var fail atomic.Bool
 	s := walking(t, &fail)
 	q := graphrag.Question{Text: "Who commanded the AuroraB in PortC?", K: 3, Depth: 8}
 
-	// committed are the states there were, as maps of document to version.
+	// committed are the states so far, each as a map of document to version.
 	var mu sync.Mutex
 	committed := []map[int]int{{0: 0, 1: 0, 2: 0}}
 	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0)))))

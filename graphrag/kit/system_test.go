@@ -32,7 +32,7 @@ var owls = []graphrag.Document{
 	{ID: "c.md", Title: "Tides", Text: "The moon and the sun raise the tides of the sea twice a day."},
 }
 
-// finding is a flat system over what the kit compares texts by.
+// finding is a flat system over the kit's table of texts.
 func finding(c *kit.Corpus, ctx context.Context) (graphrag.Retriever, error) {
 	texts, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
@@ -80,8 +80,8 @@ func (l *letters) Dim() int     { return l.dim }
 
 var _ embed.Model = (*letters)(nil)
 
-// recording is a kit whose model and embedder are counted, and a system that asks
-// the model for triples of every chunk and embeds it.
+// recording returns a kit whose model and embedder are counted, and a system that asks the model for triples of
+// every chunk and embeds it.
 func recording(t testing.TB) (*llmtest.Script, *letters, func() *kit.System) {
 	t.Helper()
 	m := llmtest.NewScript("m").
@@ -99,7 +99,7 @@ func recording(t testing.TB) (*llmtest.Script, *letters, func() *kit.System) {
 	}
 }
 
-// A change pays for what is new, and a saved system opens without paying.
+// A change pays only for what is new, and opening a saved system pays nothing.
 func TestNothingIsPaidTwice(t *testing.T) {
 	m, e, open := recording(t)
 	s := open()
@@ -123,7 +123,7 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	got, err := opened.Answer(t.Context(), q)
 	diff := cmp.Diff(want, got)
 	check.True(t, diff == "" && err == nil, "(-saved +opened) %s, %v", diff, err)
-	// The query is embedded once, though several texts are compared with it.
+	// The query is embedded once, although several texts are compared with it.
 	before := e.queries.Load()
 	_, err = opened.Retrieve(t.Context(), q)
 	check.True(t, err == nil && e.queries.Load() == before+1, "%d queries, %v", e.queries.Load()-before, err)
@@ -147,14 +147,14 @@ func TestSaveAndOpen(t *testing.T) {
 	check.Is(t, check.Err(again.Open(t.Context(), t.TempDir())), os.ErrNotExist, "an empty folder")
 	name := filepath.Join(dir, "system.wildgraph")
 	data := check.Of(os.ReadFile(name)).OK(t)
-	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
+	for cut := range len(data) { // no beginning of a file is accepted, and the system keeps its state
 		if cut%97 != 0 {
 			continue
 		}
 		check.OK(t, os.WriteFile(name, data[:cut], 0o600))
 		check.Must(t, check.Err(again.Open(t.Context(), dir)) != nil, "%d of %d bytes are a system", cut, len(data))
 	}
-	for at := range len(data) { // nor one with another bit
+	for at := range len(data) { // nor is a file with a changed bit
 		if at%89 != 0 {
 			continue
 		}
@@ -169,7 +169,7 @@ func TestSaveAndOpen(t *testing.T) {
 	check.True(t, err == nil && len(a.Evidence) == 1, "after files that could not be read: %+v, %v", a, err)
 }
 
-// An embedder of another dimension is refused before it is asked.
+// An embedder with another dimension is refused before it is asked.
 func TestOpenWithAnotherEmbedder(t *testing.T) {
 	_, e, open := recording(t)
 	s := open()
@@ -195,7 +195,7 @@ func TestFrameReportsEverything(t *testing.T) {
 	check.Fails(t, err, "no retriever", "a Build without a retriever")
 }
 
-// A document that comes twice is an error, and the old state stays.
+// A document that occurs twice is an error, and the old state is kept.
 func TestDocumentTwice(t *testing.T) {
 	m, _, open := recording(t)
 	s := open()
@@ -206,8 +206,7 @@ func TestDocumentTwice(t *testing.T) {
 	check.Equal(t, len(s.Graph().Passages), 1, "passages")
 }
 
-// A budget of tokens takes the place of K, counts everything, and is met as far as
-// whole chunks can.
+// A budget of tokens replaces K, counts everything, and is used as far as whole chunks allow.
 func TestTokens(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 40 {
@@ -222,7 +221,7 @@ func TestTokens(t *testing.T) {
 		for _, h := range found.Evidence {
 			sum += k.Count(h.Chunk.Text)
 		}
-		next := 0 // the first chunk that is left out
+		next := 0 // index of the first chunk that is left out
 		if len(found.Ranked) > len(found.Evidence) {
 			next = k.Count(found.Ranked[len(found.Evidence)].Chunk.Text)
 		}
@@ -232,7 +231,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// growing is a reader that hands out an answer word by word.
+// growing is a reader that returns an answer word by word.
 type growing struct{ reader.Reader }
 
 func (g growing) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
@@ -247,7 +246,7 @@ func (g growing) Stream(ctx context.Context, q graphrag.Question, evidence []gra
 	}
 }
 
-// A stream grows to what Answer returns, whether the reader can stream or not.
+// A stream grows to the answer that Answer returns, whether or not the reader can stream.
 func TestStream(t *testing.T) {
 	for _, streams := range []bool{false, true} {
 		k := offline(t)
@@ -271,12 +270,12 @@ func TestStream(t *testing.T) {
 		diff := cmp.Diff(want, last)
 		check.True(t, diff == "" && streams == (pieces > 1), "%d pieces: %s", pieces, diff)
 		for range s.Stream(t.Context(), q) {
-			break // whoever has enough leaves
+			break // the caller may stop the stream
 		}
 	}
 }
 
-// Indexed offline and answered by a model, and the other way round.
+// A system is indexed offline and answers with a model, and the other way round.
 func TestMixed(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Stage("read"), "By ear [1].").
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Barn owl"]}`).
@@ -303,7 +302,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// Delete and Close under questions, and what is asked of a closed system.
+// Delete and Close during questions, and questions to a closed system.
 func TestClose(t *testing.T) {
 	s := flat(t, offline(t), kit.Common{})
 	index(t, s, owls...)
@@ -316,7 +315,7 @@ func TestClose(t *testing.T) {
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")
 }
 
-// Update is Delete and Insert, of a saved system too; [TestChangesEqualAnew] compares answers.
+// Update does what Delete and Insert do, also in a saved system; [TestChangesEqualAnew] compares the answers.
 func TestUpdate(t *testing.T) {
 	k := offline(t)
 	updated, opened, dir := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), t.TempDir()
@@ -334,7 +333,7 @@ func TestUpdate(t *testing.T) {
 	check.True(t, check.Err(flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md")) != nil, "updated before Index")
 }
 
-// A splitter of one's own is under a system, and its name in what the system saves.
+// A splitter of the caller is used by a system, and its name is saved with the system.
 func TestOwnSplitter(t *testing.T) {
 	lines := chunk.SplitterFunc(func(_ context.Context, text string) (spans []chunk.Span, err error) {
 		for start := 0; start < len(text); {
@@ -364,7 +363,7 @@ func TestOwnSplitter(t *testing.T) {
 	check.True(t, check.Err((kit.Cut{Splitter: lines}).Chunker()) != nil, "a splitter without a name is taken")
 }
 
-// A change tells of the chunks first, then of each reply and of the stages.
+// A change reports progress for the chunks first, then for each reply and for the stages.
 func TestProgress(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Owl", "Hare"]}`).

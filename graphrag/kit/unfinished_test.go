@@ -24,8 +24,8 @@ import (
 
 var errStop = errors.New("the service is down")
 
-// stopping is a model and an embedder that count what they are asked for. The call after those that are left stops the
-// change, in a way.
+// stopping is a model and an embedder that count their requests. After a number of calls the next one stops the
+// change in one of several ways.
 type stopping struct {
 	*letters
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type stopping struct {
 	left   int
 	way    string
 	frame  func(*stopping) kit.Frame
-	dir    string // of the store
+	dir    string // folder of the store
 	cancel context.CancelFunc
 	memory *kit.System
 }
@@ -51,7 +51,7 @@ func (s *stopping) ask(texts ...string) error {
 		if s.way == "killed" {
 			now := s.dir
 			s.dir += "+"
-			return errors.Join(errStop, os.CopyFS(s.dir, os.DirFS(now))) // and nothing that comes later
+			return errors.Join(errStop, os.CopyFS(s.dir, os.DirFS(now))) // and later changes of the folder are lost
 		}
 		if s.way == "cancelled" {
 			s.cancel()
@@ -79,7 +79,7 @@ func (s *stopping) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return s.letters.EmbedDocuments(ctx, texts)
 }
 
-// change indexes, or inserts, in a process of its own, which is stopped after some calls.
+// change makes an index or an insert in a process of its own, which is stopped after some calls.
 func (s *stopping) change(t *testing.T, docs []graphrag.Document, insert bool, left int) (found graphrag.Found, err error) {
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(t.Context())
@@ -104,8 +104,8 @@ func (s *stopping) change(t *testing.T, docs []graphrag.Document, insert bool, l
 	return system.Retrieve(ctx, graphrag.Question{Text: "light 17", K: 5})
 }
 
-// A first build, and an insert, that fail, are cancelled or killed in the middle, several times, are made again of the
-// replies and vectors that were there: each is asked for once, and the result is that of one build.
+// A first build and an insert that fail, are cancelled or killed several times are completed from the replies
+// and vectors that were stored: each is requested once, and the result equals that of one build.
 func TestUnfinishedChange(t *testing.T) {
 	graph := func(s *stopping) kit.Frame {
 		k := check.Of(kit.ByModel(kit.ModelOptions{Model: s, Embedder: s, Concurrency: 1})).OK(t)
@@ -119,7 +119,7 @@ func TestUnfinishedChange(t *testing.T) {
 		name  string
 		frame func(*stopping) kit.Frame
 		docs  []graphrag.Document
-		steps []int // calls until a stop, one after the other
+		steps []int // numbers of calls after which the change stops, in turn
 	}{{"graph", graph, rooms(12), []int{1, 0, 5}}, {"vectors", vectors, rooms(600), []int{0, 1, 0}}} {
 		for _, way := range []string{"fails", "in memory", "cancelled", "killed"} {
 			t.Run(tt.name+"/"+way, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestUnfinishedChange(t *testing.T) {
 						check.True(t, errors.Is(err, errStop) || way == "cancelled" && errors.Is(err, context.Canceled), "stopped with %v", err)
 					}
 					got = check.Of(s.change(t, docs, i == 1, enough)).OK(t)
-					if tt.name == "graph" && i == 0 { // again, of the replies that are there
+					if tt.name == "graph" && i == 0 { // builds again from the stored replies
 						check.OK(t, check.Err(s.change(t, docs, false, enough)))
 					}
 				}
@@ -145,7 +145,7 @@ func TestUnfinishedChange(t *testing.T) {
 	}
 }
 
-// A change during which another one ends fails with the remedy, changes nothing, and can be made again.
+// A change during which another one ends fails with the remedy, changes nothing, and can be repeated.
 func TestChangesAtOnce(t *testing.T) {
 	st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	defer st.Close()

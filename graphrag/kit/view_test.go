@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// rooms are n documents of which every tenth is of room 0, and so on; a word is in one room only.
+// rooms are n documents, every tenth of room 0, and so on; a word occurs in one room only.
 func rooms(n int) (docs []graphrag.Document) {
 	for i := range n {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("d%03d", i), Text: fmt.Sprintf("A light of the room%d shines, it is light %d.", i%10, i), Fields: graphrag.Fields{"room": float64(i % 10), "n": float64(i)}})
@@ -34,7 +34,7 @@ func where(t testing.TB, s string) *graphrag.Condition {
 	return &c
 }
 
-// counted is a flat system that counts how often it is built; build is called before.
+// counted is a flat system that counts how often it is built, and calls build before.
 func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) error) *kit.System {
 	t.Helper()
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -50,8 +50,9 @@ func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) err
 	return s
 }
 
-// A view is built once, however many ask for it, also by other words for the same documents,
-// and not at all for all documents that have a text. Views that nobody asks for give way, within bounds.
+// A view is built once, however many callers ask for it, also with another condition for the same documents,
+// and not at all if the condition admits all documents and all have text. Unused views are removed when there
+// are too many.
 func TestViewsAreKept(t *testing.T) {
 	var builds atomic.Int64
 	s := counted(t, &builds, nil)
@@ -85,8 +86,8 @@ func TestViewsAreKept(t *testing.T) {
 	check.True(t, ask("n = 199") == 0 && ask("n = 140") == 0 && ask("n = 3") == 1, "the last views are not those that are kept")
 }
 
-// A view under construction that is given up is built by the next one who asks; an error of building, or a panic, is
-// one of that question alone.
+// A view whose construction is cancelled is built by the next caller; an error or a panic while building fails
+// only that question.
 func TestViewGivenUp(t *testing.T) {
 	var builds atomic.Int64
 	entered := make(chan struct{}, 1)
@@ -128,10 +129,9 @@ func TestViewGivenUp(t *testing.T) {
 	check.OK(t, ask(t.Context(), 2))
 }
 
-// Fields are checked when the question is put; of what a scope hides nothing is said, neither
-// in answers nor in errors.
-// A number of any kind meets conditions on numbers, and what is no field is no document: a negation
-// over it would show what a scope hides.
+// Fields are checked when the question is asked; neither answers nor errors show anything that a scope hides. A
+// number of any type meets conditions on numbers, and a value that is no field is refused: a negation would
+// show hidden documents.
 func TestFieldsOfAnyKind(t *testing.T) {
 	system, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
@@ -173,8 +173,8 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// A scope that says nothing is a scope all the same, and one that no text says is refused: no view
-// of everybody is handed to somebody.
+// A scope with an empty condition is still a scope, and a scope that cannot be written as text is refused: no
+// caller gets another caller's view.
 func TestOddScopes(t *testing.T) {
 	s := counted(t, new(atomic.Int64), nil)
 	docs := rooms(20)
@@ -193,15 +193,15 @@ func TestOddScopes(t *testing.T) {
 	for _, c := range []graphrag.Condition{graphrag.Between("room", nil, nil), graphrag.Equal("n` >= 0 or `n", 1), graphrag.In("room", []string{"1"})} {
 		check.Equal(t, all(graphrag.WithScope(t.Context(), c)), -1, "found within a scope that says nothing")
 	}
-	for room := range 3 { // texts of one length
+	for room := range 3 { // adds texts of equal length
 		found, err := s.Retrieve(graphrag.WithScope(t.Context(), graphrag.Equal("room", room)), graphrag.Question{Text: "light", K: 50})
 		check.True(t, err == nil && len(found.Ranked) == 2 &&
 			found.Ranked[0].Chunk.Fields["room"] == float64(room), "room %d: %+v, %v", room, found.Ranked, err)
 	}
 }
 
-// Views are of the state that is asked: changes are seen at once, also of a saved system, and
-// questions go on while documents come and go.
+// Views show the present state: changes are visible at once, also in a saved system, and questions are answered
+// while documents are inserted and deleted.
 func TestViewsChange(t *testing.T) {
 	s := counted(t, new(atomic.Int64), nil)
 	index(t, s, rooms(50)...)
@@ -243,12 +243,12 @@ func TestViewsChange(t *testing.T) {
 	check.OK(t, err)
 }
 
-// What is saved does not depend on the conditions that were asked about.
+// Saved files do not depend on the conditions of earlier questions.
 func TestViewsAreNotSaved(t *testing.T) {
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t).WithEmbedder(&letters{dim: 4}), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		e, err := c.Embedder(ctx)
 		if err == nil {
-			_, err = e.EmbedDocuments(ctx, []string{fmt.Sprintf("what %d chunks say", len(c.Chunks))}) // as a report would be
+			_, err = e.EmbedDocuments(ctx, []string{fmt.Sprintf("what %d chunks say", len(c.Chunks))}) // a text derived from the documents, such as a report
 		}
 		return graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Nothing(), nil }), err
 	}})

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// words makes names that share trigrams.
+// words returns names that share trigrams.
 func words(r *rand.Rand, n int) []string {
 	syllables := strings.Fields("ka ro mi ten sol bar ein der san que lle ny 東 京 é ü - 1 2")
 	out := make([]string, n)
@@ -36,8 +36,7 @@ func words(r *rand.Rand, n int) []string {
 	return out
 }
 
-// The prefixes lose no pair: the result is that of comparing every name with
-// every other.
+// Comparing prefixes only misses no pair: the result equals that of comparing every name with every other.
 func TestTrigramsFindAll(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -76,8 +75,8 @@ func TestEmbeddingsErrors(t *testing.T) {
 	check.Is(t, check.Err((Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1)), context.Canceled, "cancelled")
 }
 
-// Names that come, go and change their vectors: the lists are those of comparing all names, and only
-// what changed is compared.
+// Names are added, removed and change their vectors: the lists equal those of comparing all names, and only
+// changed names are compared.
 func TestEmbeddingsAfterChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var k memo.Keeper
@@ -150,7 +149,7 @@ func TestTrigramsLookAtTheContext(t *testing.T) {
 		"neighbours": func(ctx context.Context) error { _, err := Trigrams{}.Neighbors(ctx, names, .8, 10); return err },
 		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
 	} {
-		for _, looks := range []int{5, 25, 35} { // 20 a pass
+		for _, looks := range []int{5, 25, 35} { // a pass makes 20 checks
 			ctx := check.NewCountdown(looks)
 			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
@@ -176,8 +175,8 @@ func cosine(a, b []gram) float64 {
 	return min(sum, 1)
 }
 
-// Trigrams are those of the name between blanks, in order; a name that is looked for takes
-// memory for the answer alone.
+// Trigrams are those of the name with a blank on both sides, sorted; looking up a name allocates only the
+// answer.
 func TestSpelling(t *testing.T) {
 	for name, want := range map[string][]string{"": nil, "a": {" a "}, "abab": {" ab", "ab ", "aba", "bab"}, "\U0010ffff\xffé": {" \U0010ffff\ufffd", "\ufffdé ", "\U0010ffff\ufffdé"}} {
 		var got []string
@@ -246,7 +245,7 @@ func (k table) Neighbors(_ context.Context, names []string, threshold float64, l
 
 var hippoSimilar = table{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
 
-// weights reads the edges between entities of a view, by their keys.
+// weights returns the edges between entities of a view, by their keys.
 func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 	out := make(map[string]float64)
 	name := func(u int32) string {
@@ -266,8 +265,8 @@ func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 	return out
 }
 
-// A worked example: effective weights of HippoRAG v1, with synonyms that overwrite
-// facts as its code does, and with synonyms that add up.
+// A worked example: effective weights of HippoRAG v1, with synonyms that overwrite facts as its code does, and
+// with synonyms whose weights are added.
 func TestSynonymsOverwrite(t *testing.T) {
 	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
 	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
@@ -281,7 +280,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 	want["berlin – germany"] = 3.7
 	v = check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
 	check.Equal(t, weights(g, v), want, "adding")
-	// The matrix of passages and entities: distinct facts of p with e.
+	// The matrix of passages and entities: the number of distinct facts of passage p with entity e.
 	matrix := make([][]float64, 4)
 	for p := range matrix {
 		matrix[p] = make([]float64, len(g.Entities))
@@ -293,8 +292,8 @@ func TestSynonymsOverwrite(t *testing.T) {
 	check.Equal(t, matrix, [][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, "matrix")
 }
 
-// A worked example: the graph of HippoRAG 2 has the passages as nodes, with an edge of
-// weight 1 to each phrase of their facts.
+// A worked example: the graph of HippoRAG 2 has passages as nodes, with an edge of weight 1 to each phrase of
+// their facts.
 func TestGraphOfExample(t *testing.T) {
 	g := hippo(t, kg.Options{})
 	v, err := g.View(kg.ViewOptions{Passages: true})
@@ -309,7 +308,7 @@ func TestGraphOfExample(t *testing.T) {
 	check.Equal(t, g.AppendFactEntities(nil, 3), []int32{0, 3, 4}, "phrases of p3")
 }
 
-// angles embeds names as unit vectors of two dimensions.
+// angles embeds names as vectors of two dimensions by angle.
 type angles map[string]float64
 
 func (a angles) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
@@ -322,7 +321,7 @@ func (a angles) EmbedDocuments(_ context.Context, texts []string) ([][]float32, 
 
 func (a angles) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	sin, cos := math.Sincos(a[text] * math.Pi / 180)
-	return []float32{float32(3 * cos), float32(3 * sin)}, nil // of any length
+	return []float32{float32(3 * cos), float32(3 * sin)}, nil // vectors need not be normalized
 }
 
 // A worked example: which names become synonyms of which.
@@ -354,8 +353,7 @@ func TestSynonymsOfExample(t *testing.T) {
 	check.True(t, math.Abs(w-1.8793852416) <= 1e-6, "united states – usa weighs %v", w)
 }
 
-// With 150 equal neighbours 101 are kept: the code stops when it has more than
-// 100.
+// Of 150 equal neighbours 101 are kept: the original code stops when it has more than 100.
 func TestSynonymLimit(t *testing.T) {
 	x := kg.Extraction{Chunk: "p0", Doc: "p"}
 	for i := range 151 {

@@ -28,7 +28,7 @@ import (
 
 var kinds = []string{"paragraph", "heading", "item", "header", "row", "term", "definition", "code", "meta"}
 
-// sketch is the structure of a text in lines: number, kind, level, heading, lead, text.
+// sketch returns the structure of a text in lines: number, kind, level, heading, lead, text.
 func sketch(blocks []load.Block) string {
 	var b strings.Builder
 	for i, x := range blocks {
@@ -67,7 +67,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// What is escaped is a paragraph, and shown as it was.
+// An escaped text is a paragraph, and its blocks show the original text.
 func FuzzEscape(f *testing.F) {
 	for _, s := range append(seeds, "# no heading", "2) Thames", "- dash", "```", "~~~", "---", "<b>not</b> <br", "[x](y) ![a](b)", "a `b` c", `\`, `C:\x \* *a*b _c_d__`, "~~a~~~",
 		"| a | b |", ": x", "=", "10. x", "<a href=x>", "> q", "__init__", "a]( b") {
@@ -75,7 +75,7 @@ func FuzzEscape(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if strings.ContainsAny(s, ":wW\x00") || !utf8.ValidString(s) {
-			return // addresses
+			return // texts with addresses are excluded
 		}
 		s = strings.Join(strings.Fields(s), " ")
 		got := load.Escape(s)
@@ -87,7 +87,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// checkBlocks tests the properties of the blocks of every text.
+// checkBlocks checks the properties of the blocks of any text.
 func checkBlocks(t *testing.T, s string, blocks []load.Block) {
 	t.Helper()
 	for i, b := range blocks {
@@ -95,7 +95,7 @@ func checkBlocks(t *testing.T, s string, blocks []load.Block) {
 		check.Must(t, b.Under < i && b.Lead < i && b.Under >= -1 && b.Lead >= -1, "block %d of %q goes on from %d, under %d", i, s, b.Lead, b.Under)
 		all := b.Span(text.Span{End: len(b.Text)})
 		check.Must(t, all.Start == b.Start && all.End <= b.End, "block %d of %q spans %v: %+v", i, s, all, b)
-		for j := 0; j < len(b.Text); j++ { // every byte leads to itself
+		for j := 0; j < len(b.Text); j++ { // every byte can be mapped to the source
 			if p := b.Span(text.Span{Start: j, End: j + 1}); s[p.Start] != b.Text[j] {
 				t.Fatalf("block %d of %q: byte %d is %q, in the source %q", i, s, j, b.Text[j], s[p.Start])
 			}
@@ -134,7 +134,7 @@ func FuzzLead(f *testing.F) {
 	})
 }
 
-// Hostile files end as paragraphs, and soon.
+// Hostile files are read as paragraphs, in a short time.
 func TestHostile(t *testing.T) {
 	wide := "|" + strings.Repeat("a|", 20_000) + "\n|" + strings.Repeat("-|", 20_000) + "\n" + strings.Repeat("|x|\n", 20_000)
 	for name, s := range map[string]string{
@@ -178,7 +178,7 @@ func TestLead(t *testing.T) {
 	} {
 		check.Equal(t, load.Lead(page, strings.Index(page, tt.at)), tt.want, "lead of %q", tt.at)
 	}
-	// The lead of a far-off piece is bounded, and so is the way back.
+	// The lead of a distant piece is limited, and so is the search for it.
 	far := "# Top\n\n" + strings.Repeat("word ", 100_000)
 	check.Equal(t, load.Lead(far, len(far)-10), "", "a heading half a megabyte above")
 }
@@ -332,7 +332,7 @@ func TestFields(t *testing.T) {
 	check.Equal(t, load.HTML("a.html", page).Document.Fields, want, "(-want +got)")
 }
 
-// Front matter that is not read whole is told; a text that only begins with a rule is a text.
+// Front matter that is not completely read is reported; a text that only begins with a rule is a text.
 func TestFrontMatterThatIsNone(t *testing.T) {
 	for _, row := range append(check.Rows(t, "testdata/frontmatterthatisnone.txt"),
 		[]string{"---\nstatus: draft\nbomb: " + strings.Repeat("x", 1<<20) + "\n---\nT.", "front matter of more than 65536 bytes"},
@@ -349,7 +349,7 @@ func TestFrontMatterThatIsNone(t *testing.T) {
 	}
 }
 
-// Front matter and heads of pages are what others wrote: their fields are bounded.
+// Front matter and heads of pages come from outside: their fields are limited.
 func TestHostileFields(t *testing.T) {
 	var many, metas strings.Builder
 	for i := range 60 {
@@ -371,7 +371,7 @@ func TestHostileFields(t *testing.T) {
 	}
 }
 
-// A time that is none stays the text that it is: no condition on times takes it for one, before or after.
+// An invalid time remains a text: no condition on times, before or after, is met by it.
 func TestTimesThatAreNone(t *testing.T) {
 	after := graphrag.Between("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), nil)
 	before := graphrag.Between("day", nil, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
@@ -422,7 +422,7 @@ func ExampleOptions_Folder() {
 	// load: 1 file: another kind of file (.pdf): read it with the Reader of package load/pdf
 }
 
-// A piece that begins in the middle of a table is read with its lead.
+// A piece that begins in the middle of a table is read with its lead, the header.
 func ExampleLead() {
 	page := "# Moons\n\n| Moon | Planet |\n|---|---|\n| Titan | Saturn |\n| Triton | Neptune |\n"
 	cut := len(page) - len("Triton | Neptune |\n")

@@ -2,8 +2,8 @@
 
 package load
 
-// Escape and Together are functions for tests.
+// Escape and Together export functions for tests.
 var Escape, Together = escapeLine, together
 
-// SetPieceSize sets the size of the pieces of files of records, and returns the size before.
+// SetPieceSize sets the size of the pieces of files of records, and returns the former size.
 func SetPieceSize(n int) (was int) { was, pieceSize = pieceSize, n; return was }

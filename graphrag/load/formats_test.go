@@ -39,7 +39,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Each word of each format leads to the line that it stands in.
+// Each word of each format is mapped to the line of the source that has it.
 func TestLines(t *testing.T) {
 	for name, data := range map[string]string{
 		"a.csv":   "name,pays\nadults,twelve\nstudents,seven\nlast,row\n",
@@ -62,7 +62,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A long table says its header again, so that every row is read under it.
+// A long table repeats its header, so that every row is read with it.
 func TestLongTable(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("light,meaning\n")
@@ -106,7 +106,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// A format of the user's, one that panics, and one left out.
+// A format of the caller, a format that panics, and one that is disabled.
 func TestOptions(t *testing.T) {
 	o := load.Options{Formats: map[string]load.Format{
 		".pdf": func(name string, _ []byte) (*load.File, error) {
@@ -174,7 +174,7 @@ func TestHostileFormats(t *testing.T) {
 	t.Log(time.Since(start))
 }
 
-// What has too many parts is text.
+// A file with too many parts is read as text.
 func TestTooMany(t *testing.T) {
 	check.Long(t)
 	for name, data := range map[string]string{
@@ -264,7 +264,7 @@ func rowsOf(name, data string, size int) (docs []graphrag.Document, err error) {
 	return docs, nil
 }
 
-// Records that are none are errors with their place; what is too long or too much is no field.
+// Invalid records are errors with their place; values that are too long or too many are no fields.
 func TestRowsHostile(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{"t.csv", "", "no header"},
@@ -285,7 +285,8 @@ func TestRowsHostile(t *testing.T) {
 		docs[0].Fields["a"] == nil && docs[0].Fields.Check() == nil, "%d documents, %v", len(docs), err)
 }
 
-// checkKept holds that a file that was kept is the same, with its places, and no half of it is read.
+// checkKept checks that a file from the cache equals the read one, with its places, and that a half-written
+// cache file is not used.
 func checkKept(t *testing.T, f *load.File) {
 	t.Helper()
 	data := check.Of(f.MarshalBinary()).OK(t)
@@ -299,8 +300,8 @@ func checkKept(t *testing.T, f *load.File) {
 	check.True(t, again.UnmarshalBinary(data[:len(data)/2]) != nil, "half of a file was read")
 }
 
-// What is written has the places that were given, no markup but its own, and a bound; what is left
-// out of many files is told once for each kind.
+// A converted text has the given places, no markup but its own, and a limited size; parts that are left out of
+// many files are reported once for each kind.
 func TestWriter(t *testing.T) {
 	w := &load.Writer{}
 	w.Heading(2, "1. A *b*", "top")

@@ -38,7 +38,7 @@ func TestOf(t *testing.T) {
 	check.Equal(t, v, 8, "keys of two types are one")
 }
 
-// What fails, or was given up, is made again.
+// A computation that failed or was cancelled is repeated.
 func TestFailed(t *testing.T) {
 	ctx := memo.With(t.Context())
 	bad := errors.New("bad")
@@ -57,7 +57,7 @@ func TestFailed(t *testing.T) {
 	check.True(t, v == 4 && err == nil, "%d, %v; want 4", v, err)
 }
 
-// Who panics lets others try, and what there is costs its key alone.
+// If a caller panics, others try, and looking up a known value costs only its key.
 func TestAfterPanic(t *testing.T) {
 	ctx := memo.With(t.Context())
 	func() {
@@ -111,11 +111,11 @@ func TestStill(t *testing.T) {
 		of   []int
 		made int
 	}{
-		{of: []int{3, 3}, made: 2}, // nothing keeps it
+		{of: []int{3, 3}, made: 2}, // without a Keeper nothing is kept
 		{kept: true, of: []int{1, 2, 3, 1}, made: 3},
 		{kept: true, turn: true, of: []int{3, 4, 1}, made: 1},
-		{kept: true, of: []int{2, 4}, made: 0},   // the last time goes on until the next turn
-		{kept: true, of: []int{-1, -1}, made: 2}, // what fails is not kept
+		{kept: true, of: []int{2, 4}, made: 0},   // the last values are kept until the next turn
+		{kept: true, of: []int{-1, -1}, made: 2}, // failed computations are not kept
 		{kept: true, turn: true, of: []int{4, 1}, made: 0},
 		{kept: true, turn: true, of: []int{4, 3}, made: 1},
 	} {

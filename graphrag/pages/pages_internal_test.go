@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The memory of questions does not grow with their number, whatever their budgets.
+// The memory for questions does not grow with their number, whatever their budgets.
 func TestPagesMemory(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 40 {
@@ -30,8 +30,8 @@ func TestPagesMemory(t *testing.T) {
 	check.True(t, n <= 2*len(pages), "room for %d candidates, of %d pages", n, len(pages))
 }
 
-// Encoders whose cosines lie closer together, or higher, weigh the same over many tiles; over
-// a few, what is usual counts.
+// For many tiles, the weights do not depend on the level and spread of an encoder's cosines; for few, typical
+// values are used.
 func TestDeviation(t *testing.T) {
 	var wide, narrow []float64
 	for i := range 5000 {

@@ -51,7 +51,7 @@ func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Fo
 	return check.Of(p.Retrieve(t.Context(), q)).OK(t)
 }
 
-// A budget holds, is used, and buys one piece of each page, the best page first.
+// A budget is kept and used up, and gives one piece of each page, the best page first.
 func TestPagesBudget(t *testing.T) {
 	docs := ships(30)
 	p := pagesOf(t, docs, pages.Options{})
@@ -81,7 +81,7 @@ func TestPagesBudget(t *testing.T) {
 	check.True(t, a > b, "of the right page %d bytes are read, of the last %d", a, b)
 }
 
-// Without a budget K pages are read, none of them further than Longest.
+// Without a budget K pages are read, each up to Longest.
 func TestPagesByCount(t *testing.T) {
 	p := pagesOf(t, ships(12), pages.Options{Longest: 400})
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
@@ -94,7 +94,7 @@ func TestPagesByCount(t *testing.T) {
 	check.True(t, len(found.Evidence) == 0 && len(found.Ranked) == 2, "K 0: %+v", found)
 }
 
-// What is read of a page is its own text, in its order.
+// The text read from a page is the page's own, in its order.
 func TestPagesOffsets(t *testing.T) {
 	docs := ships(8)
 	for _, h := range askPages(t, pagesOf(t, docs, pages.Options{}), graphrag.Question{Text: "item3 item77 item150 anchor bronze", Tokens: 4000}).Evidence {
@@ -110,7 +110,7 @@ func TestPagesOffsets(t *testing.T) {
 	}
 }
 
-// Overviews find pages by what comes with their subject.
+// Overviews find pages by words that often occur with their subject.
 func TestPagesAspects(t *testing.T) {
 	docs := []graphrag.Document{
 		{ID: "a", Title: "Draw", Text: "The regatta of Larvik was drawn in May. In the regatta sail Norlys, Brann and Havgull."},
@@ -130,8 +130,8 @@ func TestPagesAspects(t *testing.T) {
 	check.Equal(t, rank(0, "When was the regatta of Larvik drawn?"), []string{"a"}, "a fact")
 }
 
-// A plan names what an overview is made of: each aspect leads to its own list, beside
-// what comes with the subject, and what is no use is no harm.
+// A plan names the aspects of an overview: each aspect has its own list of pages, in addition to the words that
+// occur with the subject, and useless aspects do no harm.
 func TestPagesPlan(t *testing.T) {
 	docs := ships(30)
 	const question = "Summarize the voyages of Vessel3 with crew and cargo."
@@ -173,7 +173,7 @@ func TestPagesPlan(t *testing.T) {
 	check.Is(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1})), broken)
 }
 
-// likeness is that of a list.
+// likeness returns fixed similarities.
 type likeness []float64
 
 func (l likeness) Len() int { return len(l) }
@@ -219,7 +219,7 @@ func TestPagesWithNothing(t *testing.T) {
 	check.Is(t, check.Err(pagesOf(t, ships(1), pages.Options{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1})), context.Canceled, "cancelled")
 }
 
-// Questions side by side find what they find alone.
+// Concurrent questions find the same as single ones.
 func TestPagesSideBySide(t *testing.T) {
 	p := pagesOf(t, ships(10), pages.Options{})
 	var questions []graphrag.Question
@@ -277,7 +277,7 @@ func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 	return list
 }
 
-// checkPage tests the properties of every page.
+// checkPage checks the properties of any page.
 func checkPage(t *testing.T, source string, p pages.Page) {
 	t.Helper()
 	at := 0
@@ -302,7 +302,7 @@ func checkPage(t *testing.T, source string, p pages.Page) {
 	checkTiles(t, p)
 }
 
-// Tiles cover each page, and overlap in the last at most.
+// Tiles cover each page, and only the last ones overlap.
 func checkTiles(t *testing.T, p pages.Page) {
 	t.Helper()
 	end, tiles := 0, p.Tiles()
@@ -314,7 +314,7 @@ func checkTiles(t *testing.T, p pages.Page) {
 	check.Must(t, end == len(p.Units), "tiles end at unit %d of %d", end, len(p.Units))
 }
 
-// sentences are n that differ.
+// sentences are n different sentences.
 func sentences(n int, of string) string {
 	var b strings.Builder
 	for i := range n {
@@ -327,7 +327,7 @@ func TestUnitsAndOffsets(t *testing.T) {
 	source := "# A [title](https://example.org/a)\n\n" + sentences(30, "depth")
 	p := cut(t, pages.CutOptions{}, source)[0]
 	check.Must(t, len(p.Units) >= 6 && len(p.Ends) < len(p.Units), "%d units, %d passages", len(p.Units), len(p.Ends))
-	for i, u := range p.Units[1:] { // no link stands in these
+	for i, u := range p.Units[1:] { // these units contain no link
 		got, want := source[u.From:u.To], p.Text[u.Start:u.End]
 		check.Equal(t, got, want, "unit %d is %q in the source", i+1, got)
 	}
@@ -375,7 +375,7 @@ func TestOddPages(t *testing.T) {
 	}
 }
 
-// A corpus is cut in the same way by one worker and by many.
+// A corpus is divided in the same way by one worker and by many.
 func TestWorkers(t *testing.T) {
 	var texts []string
 	for i := range 40 {

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Relations of the worked examples.
+// The relations of the worked examples.
 const (
 	directed int32 = iota
 	bornIn
@@ -21,8 +21,8 @@ const (
 	locatedIn
 )
 
-// ties gives an entity relations: triples with an entity that is counted
-// nowhere else, since only outgoing ones are looked at.
+// ties gives an entity relations: triples with an entity that is counted nowhere else, since only outgoing
+// relations count.
 func ties(e int32, counts map[int32]int) []Triple {
 	var triples []Triple
 	for relation := directed; relation <= locatedIn; relation++ {
@@ -44,8 +44,7 @@ func near(t *testing.T, what string, got, want float64) {
 	check.True(t, math.Abs(got-want) <= 1e-6, "%s = %.6f, want %.6f", what, got, want)
 }
 
-// x, y and z make one community with the profile {directed 3, born_in 1,
-// spouse 2}.
+// x, y and z form one community with the profile {directed 3, born_in 1, spouse 2}.
 func worked() ([]float32, []Triple) {
 	triples := ties(0, map[int32]int{directed: 2, bornIn: 1})
 	triples = append(triples, ties(1, map[int32]int{directed: 1})...)
@@ -57,8 +56,8 @@ func TestRelationSimilarityWorked(t *testing.T) {
 	vectors, triples := worked()
 	p := perceive(t, vectors, triples, Options{})
 	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{0, 1, 2})), .5)
-	// Of an outsider the union has what it has more: {directed 2, born_in 1} and {directed 1,
-	// spouse 2} have 1 in common and 2 + 1 + 2 together.
+	// For an entity outside of the community: {directed 2, born_in 1} and {directed 1, spouse 2} have 1 in
+	// common and 2 + 1 + 2 together.
 	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{1, 2})), .2)
 }
 
@@ -111,7 +110,7 @@ func TestClusters(t *testing.T) {
 	for n, want := range map[int]int{
 		2: 2, 3: 2, 4: 2, 29: 2, 30: 3, 45: 4, 100: 10,
 		199: 19, 1999: 199, 2000: 200, 100000: 200,
-		1: 1, // the paper's formula says 2, of one entity
+		1: 1, // the paper's formula gives 2 for a single entity
 	} {
 		m := check.Of(newMerger(t.Context(), []float32{1}, 1, nil, Options{})).OK(t)
 		got := m.opts.clusters(n)
@@ -119,8 +118,7 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// K-means has five starts from seed 42; with one start, or another seed, the clusters of
-// these vectors are others.
+// K-means has five starts from seed 42; with one start, or another seed, these vectors get other clusters.
 func TestStarts(t *testing.T) {
 	var vectors []float32
 	for i := range 60 {
@@ -134,8 +132,8 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// A centre is compared with its ten nearest, of twelve; two communities of fifty merge, and
-// with one member more they do not.
+// A centre is compared with its ten nearest of twelve; two communities of fifty merge, and with one member more
+// they do not.
 func TestNeighbors(t *testing.T) {
 	vectors := make([]float32, 24)
 	for i := range 12 {
@@ -150,7 +148,7 @@ func TestNeighbors(t *testing.T) {
 	check.True(t, m.fits(fifty, fifty) && !m.fits(fifty, more), "communities merge up to 100 members")
 }
 
-// FromLabels is ByMembers from a partition in place of k-means.
+// FromLabels gives the result of ByMembers from a partition in place of k-means.
 func FromLabels(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options, labels []int32) (Partition, error) {
 	m, err := newMerger(ctx, vectors, dim, triples, o)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// birds is a graph of barn owl (0), eagle owl (1), hare (2) and mouse (3), with
-// one attribute, and its partition into hunters, prey and nothing else.
+// birds is a graph of barn owl (0), eagle owl (1), hare (2) and mouse (3), with one attribute, divided into
+// hunters and prey.
 func birds() (*kg.Graph, perception.Partition) {
 	b, err := kg.NewBase(kg.Options{})
 	if err != nil {
@@ -67,8 +67,8 @@ func TestBuild(t *testing.T) {
 		slices.Equal(c.Sources, []int32{0}) && slices.Equal(c.Keywords, []int32{1, 0}), "%+v", tree.Communities)
 }
 
-// In a graph of four entities and an attribute, the community of the two owls is node 5, and each
-// owl is a member of it: with the edges of the facts the owls are two steps apart.
+// In a graph of four entities and an attribute, the community of the two owls is node 5, and each owl is a
+// member of it; with the facts' edges the owls are two edges apart.
 func TestJoin(t *testing.T) {
 	g, p := birds()
 	tree := check.Of(perception.NewTree(t.Context(), g, p, nil)).OK(t)
@@ -81,8 +81,8 @@ func TestJoin(t *testing.T) {
 	check.True(t, diff == "" && tree.Nodes == 6, "%d nodes\n%s", tree.Nodes, diff)
 }
 
-// The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
-// 105 calls; the five are made here.
+// The fact sheet's example: 100 chunks and 23 communities of two or more members take 100 + 5 = 105 calls; the
+// five are made here.
 func TestCalls(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var p perception.Partition
@@ -97,8 +97,8 @@ func TestCalls(t *testing.T) {
 	}
 	check.OK(t, b.Insert(x))
 	g := check.Of(b.Graph(t.Context())).OK(t)
-	// Names of the first batch but one, with an id as text and one that nobody
-	// asked for; then a refusal; then what cannot be read, twice; the rest is good.
+	// The first batch has all names but one, an id as text and an unknown id; then a refusal; then an
+	// unreadable reply, twice; the rest is good.
 	model := llmtest.NewScript("namer").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		text := req.Messages[1].Text
 		switch {
@@ -115,7 +115,7 @@ func TestCalls(t *testing.T) {
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
 	tree := check.Of(perception.NewTree(t.Context(), g, p, model)).OK(t)
-	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one reply could not be read and was asked for again
+	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one unreadable reply was requested again
 		t.Errorf("%d communities, %d calls", len(tree.Communities), model.Calls())
 	}
 	var failed []int32
@@ -184,8 +184,8 @@ func TestEntityVectorsWorked(t *testing.T) {
 	check.True(t, err == nil && slices.Equal(got, want), "%v, %v, want %v", got, err, want)
 }
 
-// toy is the merge example: a is 0 and 1, b 2 and 3, c 4 and 5; relations are
-// directed 0, born_in 1, located_in 2.
+// toy is the example of merging: a has the members 0 and 1, b 2 and 3, c 4 and 5; the relations are directed 0,
+// born_in 1, located_in 2.
 func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 	for e, relations := range [][]int32{{0, 0, 1}, {0}, {2, 2}, {2}, {0, 1}, {0}} {
 		for _, r := range relations {
@@ -205,7 +205,7 @@ func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.T
 	return check.Of(perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)).OK(t)
 }
 
-// Relations and members say that a and c belong together.
+// By relations and members a and c belong together.
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
 	nodes := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
@@ -239,7 +239,7 @@ func entities(n, dim, centers int, seed uint64) (vectors []float32, triples []pe
 	return vectors, triples
 }
 
-// Every entity is in exactly one community, under all rules and bounds.
+// Every entity is in exactly one community, with all rules and limits.
 func TestPartition(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 60, 400} {
 		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
@@ -270,8 +270,8 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 	check.True(t, !slices.ContainsFunc(seen, func(n int) bool { return n != 1 }), "%s: members %v", name, seen)
 }
 
-// Entities with relations and meaning in common are found: of thirty clusters
-// remain about six communities, and none is mixed.
+// Entities with common relations and meanings are grouped: of thirty clusters about six communities remain, and
+// none is mixed.
 func TestFindsGroups(t *testing.T) {
 	vectors, triples := entities(300, 8, 6, 3)
 	p := byMembers(t, vectors, 8, triples, perception.Options{})
@@ -283,7 +283,7 @@ func TestFindsGroups(t *testing.T) {
 	}
 }
 
-// The order of triples and the number of processors change nothing.
+// The order of triples and the number of processors do not change the result.
 func TestDeterministic(t *testing.T) {
 	vectors, triples := entities(500, 6, 9, 5)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -37,8 +37,8 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// awkward graphs: stars, many components, self-loops, weights of 0, weights far
-// apart, nodes without an edge, twins.
+// awkward are graphs with stars, many components, loops, weights of 0 and very different weights, isolated
+// nodes, and twins.
 func awkward(t *testing.T) map[string]*graph.Graph {
 	star := make([]graph.Edge, 0, 500)
 	for i := range int32(500) {
@@ -51,7 +51,7 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 			pieces.Edges[i].To = pieces.Edges[i].From
 		}
 	}
-	var twins []graph.Edge // of node 0 and 1: those of one weight, of which a third are joined to each other
+	var twins []graph.Edge // neighbours of nodes 0 and 1 with edges of one weight, a third of which are joined to each other
 	for u := int32(2); u < 40; u++ {
 		twins = append(twins, graph.Edge{From: 0, To: u, Weight: float64(1 + u%3)}, graph.Edge{From: 1, To: u, Weight: 1})
 		for v := int32(4); v < u && u%3 == 1; v += 3 {
@@ -128,8 +128,7 @@ func TestNoAllocations(t *testing.T) {
 	seeds := uniform(1, 2, 3)
 	x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	ctx := t.Context()
-	// A collection may empty the pool, and the race detector does so at random: the fewest
-	// count.
+	// The least number counts: a garbage collection, or the race detector, may empty the pool.
 	least := math.Inf(1)
 	for range 30 {
 		least = min(least, testing.AllocsPerRun(1, func() { x, _ = s.Solve(ctx, seeds, x) }))
@@ -137,7 +136,7 @@ func TestNoAllocations(t *testing.T) {
 	check.Equal(t, least, 0, "allocations a query")
 }
 
-// The first query on a graph folds it: that can be cancelled, and the next query repeats it.
+// The first query on a graph prepares it: that can be cancelled, and the next query repeats it.
 func TestFirstQueryLooksAtTheContext(t *testing.T) {
 	edges := make([]graph.Edge, 1<<18)
 	for i := range edges {
@@ -180,7 +179,7 @@ type golden struct {
 	Edges   [][3]float64
 	Reset   []float64
 	Damping float64
-	First   int // node of the first value of X
+	First   int // node with the first value of X
 	X       []float64
 }
 
@@ -238,7 +237,7 @@ func TestIgraph(t *testing.T) {
 		{"loop", 3, loop, []ppr.Seed{{0, 1}}, nil, []float64{.300159872, .353317346, .346522782}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, scale := range []float64{1, 1. / 3} { // in float32, in float64
+			for _, scale := range []float64{1, 1. / 3} { // values exact in float32 and only in float64
 				edges := slices.Clone(c.edges)
 				for i := range edges {
 					edges[i].Weight *= scale
@@ -258,7 +257,7 @@ func TestIgraph(t *testing.T) {
 	}
 }
 
-// power is the definition, iterated in float64 until nothing moves.
+// power iterates the definition in float64 until nothing changes.
 func power(g *graph.Graph, v []float64, d float64) []float64 {
 	x := make([]float64, g.N())
 	for moved := 1.; moved >= 1e-13; {
@@ -267,7 +266,7 @@ func power(g *graph.Graph, v []float64, d float64) []float64 {
 	return x
 }
 
-// walked is one step of the walk, and the L1 norm of what it changes.
+// walked makes one step of the iteration, and returns the L1 norm of the change.
 func walked(g *graph.Graph, x, v []float64, d float64) (next []float64, change float64) {
 	n := g.N()
 	next = make([]float64, n)
@@ -314,7 +313,7 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 }
 
-// The residual of every tolerance is kept, from sparse and dense beginnings.
+// The residual is below every tolerance, for sparse and dense reset vectors.
 func TestTolerance(t *testing.T) {
 	g := graphragtest.LFR2333().Graph()
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
@@ -331,8 +330,8 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// Scaling all weights by a power of two or the reset by any number changes no
-// bit; by another factor no digit.
+// Multiplying all weights by a power of two, or the reset vector by any number, changes no bit; other factors
+// change no digit.
 func TestScaling(t *testing.T) {
 	l := graphragtest.LFR300()
 	g, scaled := l.Graph(), slices.Clone(l.Edges)
@@ -365,7 +364,7 @@ func TestScaling(t *testing.T) {
 	near(t, "tiny weights", y, x, 1e-15)
 }
 
-// sparse are the entries of a dense reset vector that are not zero.
+// sparse returns the nonzero entries of a dense reset vector.
 func sparse(reset []float64) []ppr.Seed {
 	var seeds []ppr.Seed
 	for u, w := range reset {

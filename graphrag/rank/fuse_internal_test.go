@@ -9,8 +9,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// What stands first and tenth beats what stands fifth twice while the constant is
-// below 35; there both are worth 1/20, and above it the steady one wins.
+// Ranks 1 and 10 beat rank 5 twice while the constant is below 35; at 35 both are worth 1/20, and above it the
+// two ranks 5 win.
 func TestConstantOfFusion(t *testing.T) {
 	a := []string{"x", "b", "c", "d", "y"}
 	b := []string{"j", "k", "l", "m", "y", "n", "o", "p", "q", "x"}

@@ -50,7 +50,7 @@ func TestRRF(t *testing.T) {
 	}
 }
 
-// The steps of IRCoT.
+// The fusion of the steps of IRCoT.
 func TestCombMAX(t *testing.T) {
 	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})
 	check.OK(t, err)
@@ -95,8 +95,7 @@ func TestInterleave(t *testing.T) {
 	check.Equal(t, rank.Interleave(words("a b c"), nil, words("b b d e"), words("f")), words("a b f c d e"), "(-want +got)")
 }
 
-// TestOrderFree shuffles lists: scores and order must stay the same to the
-// last bit.
+// TestOrderFree shuffles lists: scores and order stay equal, bit for bit.
 func TestOrderFree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -41,7 +41,7 @@ func TestDefinition(t *testing.T) {
 	check.True(t, definition("What is Leiden?", text.Dutch) == nil, "the forms are English")
 }
 
-// A count is no ordinal, no year, no day of a month, and no name with a digit in it.
+// A count is not an ordinal, a year, a day of a month, or a name with a digit.
 func TestCounts(t *testing.T) {
 	q := inquiry{want: hasNumber}
 	for s, want := range map[string]bool{
@@ -52,7 +52,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// A sentence that defines goes before one that mentions, and nothing else is an answer.
+// A sentence that defines a term is preferred to one that mentions it, and no other sentence is an answer.
 func TestDefinitionsAnswer(t *testing.T) {
 	r := check.Of(Extractive(ExtractiveOptions{Mode: Reject})).OK(t)
 	mention := "Edmund Carrick met the painter Ludwig in the spring of 1850, and Edmund Carrick stayed for a week."
@@ -75,16 +75,16 @@ func TestTopic(t *testing.T) {
 		{"The lake was mapped by Sofia Lindqvist in 1888.", "She also mapped another.", "Sofia Lindqvist"},
 		{"The lake was mapped by Sofia Lindqvist in 1888.", "This is its oldest map.", "The lake"},
 		{"Ada Lovelace (1815–1852) was a mathematician.", "In 1843 she published notes.", "Ada Lovelace"},
-		{"Ada Lovelace met Charles Babbage in 1833.", "She was seventeen.", ""}, // or he
-		{"Edmund Carrick drew a bridge.", "It was never built.", ""},            // the object
-		{"Its water is brown.", "It freezes in November.", ""},                  // the water, or whose it is
+		{"Ada Lovelace met Charles Babbage in 1833.", "She was seventeen.", ""}, // she could be either
+		{"Edmund Carrick drew a bridge.", "It was never built.", ""},            // the bridge is the object
+		{"Its water is brown.", "It freezes in November.", ""},                  // it is the water, or its owner
 		{"The tower is high.", "It is clear that it leans.", ""},                // says nothing of the tower
 		{"The tower is high.", "It was in 1995 that the bell fell.", ""},        // nor does this
-		{"The tower is high.", "By making it higher they broke it.", ""},        // an object
-		{"The tower is high.", "This tower has no bell.", ""},                   // names its subject
-		{"The tower is high.", "The bell rings.", ""},                           // and so does this
-		{"The tower, seen from the east", "It is high.", ""},                    // a caption
-		{"Old walls lean.", "They are from Leith.", ""},                         // the verb is not told
+		{"The tower is high.", "By making it higher they broke it.", ""},        // the tower is the object
+		{"The tower is high.", "This tower has no bell.", ""},                   // names its own subject
+		{"The tower is high.", "The bell rings.", ""},                           // so does this
+		{"The tower, seen from the east", "It is high.", ""},                    // a caption, no sentence
+		{"Old walls lean.", "They are from Leith.", ""},                         // the verb is not recognized
 	} {
 		before, _ := topic{}.next(tt.before, 0)
 		_, got := before.next(tt.sentence, 9)
@@ -98,7 +98,7 @@ func TestTopic(t *testing.T) {
 	check.True(t, got == "" && last.shown == "The tower is high. It leans. It leans.", "after %q: %q", last.shown, got)
 }
 
-// A text is read once, and a library that has read enough is followed by another.
+// A text is prepared once, and a library that is full is replaced by a new one.
 func TestLibrary(t *testing.T) {
 	l := newLibrary(text.Default())
 	from := shownText{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
@@ -111,7 +111,7 @@ func TestLibrary(t *testing.T) {
 	check.True(t, l.full(), "not full after 20 MB")
 }
 
-// Answers do not depend on what was asked before, at the same time, or in another library.
+// Answers do not depend on earlier or concurrent questions, or on the library.
 func TestLibraryIsNotSeen(t *testing.T) {
 	var evidence []graphrag.Hit
 	for i := range 12 {
@@ -130,7 +130,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 24 {
 		all.Go(func() {
-			if i == 12 { // as when it is full
+			if i == 12 { // as if the library was full
 				shared.mu.Lock()
 				clear(shared.known)
 				shared.mu.Unlock()
@@ -167,14 +167,14 @@ func TestCite(t *testing.T) {
 		check.Equal(t, got, tt.text, "cite(%q)", tt.reply)
 		check.Equal(t, citations, tt.want, "cite(%q)", tt.reply)
 	}
-	// Hostile replies end in a blink.
+	// Hostile replies are read in a short time.
 	for _, s := range []string{"[", "[1", "[1]", "[1,", "[1-999,", "a. [1] "} {
 		checkCite(t, strings.Repeat(s, 50_000), 5)
 	}
 }
 
-// Facts and reports lead to derived texts, memory nowhere; without material of a
-// kind its marks are text or lead to nothing.
+// Marks of facts and reports lead to derived texts, marks of memory to none; if there is no material of a kind,
+// its marks are text or lead to nothing.
 func TestCiteDerived(t *testing.T) {
 	type citation = graphrag.Citation
 	open := citables{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
@@ -196,7 +196,8 @@ func TestCiteDerived(t *testing.T) {
 	}
 }
 
-// Each form of testdata/marks.tsv leads to its pieces and leaves no debris; what is no mark stays.
+// Each form of a mark in testdata/marks.tsv leads to its pieces and leaves no remains in the text; texts that
+// are no marks are kept.
 func TestMarks(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/marks.tsv")).OK(t)
 	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
@@ -219,7 +220,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%q is read as %q of %q", row[0], got, cited)
 		}
 	}
-	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
+	for i := range len(plain) * len(plain) { // more than 200 answers without a mark
 		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
 		got, citations, _, _ := cite(reply, of)
 		check.True(t, got == reply && citations == nil, "%q became %q of %v", reply, got, citations)
@@ -250,15 +251,15 @@ func FuzzCite(f *testing.F) {
 
 var draw = flag.String("draw", "", "FILE that the curves of TestCalibration are drawn into, as SVG")
 
-// asked is a question over a kind of text with the signs of what answers it.
+// asked is a question over a kind of text, with the signs of its answer.
 type asked struct {
 	kind  string
 	right float64
 	signs signs
-	out   bool // ruled out
+	out   bool // whether the question is ruled out
 }
 
-// said is the probability that a model gives the answer.
+// said returns the probability that a model gives the answer.
 func (a asked) said(model *signs) float64 {
 	p := a.signs.under(model)
 	if a.out {
@@ -288,12 +289,12 @@ func calibration(t *testing.T) (all []asked, kinds []string) {
 	return all, kinds
 }
 
-// ridge keeps a sign that is rare from deciding: the penalty on squared coefficients, for weights
-// that sum to one.
+// ridge is the penalty on squared coefficients, for weights that sum to one: it keeps a rare sign from
+// deciding.
 const ridge = 1.5e-3
 
-// fitted is the model by maximum likelihood with a penalty, by Newton's method; kinds weigh the
-// same.
+// fitted returns the model of highest likelihood with the penalty, by Newton's method; kinds of text have equal
+// weights.
 func fitted(questions []asked) (model signs) {
 	n, sum := make(map[string]float64), 0.0
 	questions = slices.DeleteFunc(slices.Clone(questions), func(a asked) bool { return a.out })
@@ -319,7 +320,7 @@ func fitted(questions []asked) (model signs) {
 		for i := range g {
 			h[i][len(g)] = g[i]
 		}
-		for i := range h { // Gauss and Jordan: h is positive definite
+		for i := range h { // solves by Gauss–Jordan elimination: h is positive definite
 			for r := range h {
 				if r == i {
 					continue
@@ -336,7 +337,7 @@ func fitted(questions []asked) (model signs) {
 	return model
 }
 
-// curve is how often answers are right by the probability that is said, in tenths.
+// curve has the share of right answers by stated probability, in tenths.
 type curve [10]struct{ said, right, n float64 }
 
 func curveOf(questions []asked, model *signs) (c curve, error float64) {
@@ -351,14 +352,13 @@ func curveOf(questions []asked, model *signs) (c curve, error float64) {
 	return c, error
 }
 
-// The model is what fits the recorded questions best, and holds on each kind of text that it was
-// not fitted to: of answers of .9 at least 85 of 100 are right, and the calibration error is at most
-// .1.
+// The model is the one that fits the recorded questions best, and is accurate on each kind of text to which it
+// was not fitted: of answers with .9 or more 85 of 100 are right, and the calibration error is at most .1.
 func TestCalibration(t *testing.T) {
 	all, kinds := calibration(t)
 	check.Must(t, len(kinds) == 5 && len(all) >= 1000, "%v %v", kinds, len(all))
 	for i, c := range fitted(all) {
-		if math.Abs(c-sure[i]) > 0.1 { // its own answers, with one sentence or two, are among the questions
+		if math.Abs(c-sure[i]) > 0.1 { // the questions include some about its own answers, with one sentence or two
 			t.Errorf("sign %d: the coefficient is %v, and %.2f fits best", i, sure[i], c)
 		}
 	}
@@ -377,7 +377,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// drawn is a picture of curves: a dot for each tenth, its area the number of answers.
+// drawn is a picture of curves: a dot for each tenth, with an area by the number of answers.
 func drawn(curves map[string]curve) string {
 	const side, gap, top = 150, 45, 40
 	var b strings.Builder

@@ -15,8 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// What stands in the structure of a page is found there and quoted with what it goes
-// on from.
+// Answers in lists, tables and other structures of a page are found there, and quoted with the text that they
+// continue.
 func TestExtractiveReadsStructure(t *testing.T) {
 	const page = "# Shop\n\n## When do you open?\n\nNine in the morning.\n\n## Lamps\n\n| Light | Meaning |\n|---|---|\n| red | no internet |\n| blue | connected |\n\n" +
 		"Owl\n: A bird that hunts by ear.\n\nTo start again:\n\n1. Unplug it.\n2. Wait a minute.\n\n```go\n// MaxPeers is the largest number of peers.\nconst MaxPeers = 64\n```\n\nThe owner is Maria.\n"
@@ -39,14 +39,13 @@ func TestExtractiveReadsStructure(t *testing.T) {
 			t.Errorf("%s: %q, confidence %.2f; want %q", question, a.Text, a.Confidence, want)
 		}
 	}
-	// In open mode what is not sure is said to be no more than close.
+	// In open mode an uncertain answer is introduced as close to the question only.
 	open := extractive(t, reader.ExtractiveOptions{})
 	a := read(t, open, graphrag.Question{Text: "What does a purple light mean?"}, hits(page))
 	check.True(t, strings.HasPrefix(a.Text, reader.Closest) && a.Citations[0].Start == len(reader.Closest), "open mode: %+v", a)
 }
 
-// "How many" is answered by a count, and no second sentence is quoted for the words of asking that it
-// has.
+// "How many" is answered by a count, and no second sentence is quoted because of words that only ask.
 func TestExtractiveCounts(t *testing.T) {
 	const files = "At most 900 files of a folder are read."
 	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject, Threshold: .2})
@@ -59,8 +58,8 @@ func TestExtractiveCounts(t *testing.T) {
 	}
 }
 
-// A sentence whose subject is a pronoun is quoted with what names it, cited from there, and
-// refused where it speaks of something else.
+// A sentence whose subject is a pronoun is quoted with the sentence that names the subject, cited from there,
+// and refused if it is about another subject.
 func TestExtractivePronouns(t *testing.T) {
 	const page = "# The mill\n\nIt was built by Jonas Pell. The wheel was renewed in 1903. It is six metres wide.\n\n# The dam\n\nNobody knows its age.\n"
 	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject, FactSentences: 1})
@@ -80,8 +79,8 @@ func TestExtractivePronouns(t *testing.T) {
 	}
 }
 
-// A question for a cell is answered by the cell, from the row that it tells, and refused if it
-// tells none or several, or the cell is empty.
+// A question for a cell is answered by the cell of the row that it names, and refused if it names no row or
+// several, or if the cell is empty.
 func TestExtractiveCells(t *testing.T) {
 	const page = "| Tower | Height (m) | Built | Architect |\n|---|---|---|---|\n| Mork | 176 | 1938 | |\n| Ytre Mork | 88 | 1972 | E. Lund |\n| Old Stavik | 214 | 1961 | E. Lund |\n| New Stavik | 30 | 1999 | R. Boye |\n"
 	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject})
@@ -91,9 +90,9 @@ func TestExtractiveCells(t *testing.T) {
 		"What is the height of the old Stavik?":        "Height (m): 214",
 		"Which tower was built in 1961 by E. Lund?":    "Tower: Old Stavik",
 		"What are the height and architect of Stavik?": reader.Refusal,
-		"What is the height of Stavik?":                reader.Refusal, // two
-		"What is the height of the new Mork?":          reader.Refusal, // none
-		"Who is the architect of Mork?":                reader.Refusal, // empty
+		"What is the height of Stavik?":                reader.Refusal, // two rows
+		"What is the height of the new Mork?":          reader.Refusal, // no row
+		"Who is the architect of Mork?":                reader.Refusal, // an empty cell
 		"What is the height of Hallen?":                reader.Refusal,
 	} {
 		a := read(t, r, graphrag.Question{Text: question}, append(hits(page), hits(page)...))
@@ -104,7 +103,7 @@ func TestExtractiveCells(t *testing.T) {
 	check.True(t, strings.HasPrefix(a.Text, reader.Closest+"Tower: Mork; Height (m): 176"), "open mode: %q", a.Text)
 }
 
-// A row whose header is in the chunk before is read under it, and cited in its place.
+// A row is read with a header that is in the chunk before, and cited at its place.
 func TestExtractiveReadsTheLead(t *testing.T) {
 	const page = "# Moons\n\n| Moon | Discoverer |\n|---|---|\n| Titan | Huygens |\n| Triton | Lassell |\n"
 	cut := strings.Index(page, "| Triton")
@@ -113,18 +112,18 @@ func TestExtractiveReadsTheLead(t *testing.T) {
 	check.Must(t, a.Text == "Discoverer: Lassell", "%+v", a)
 	c := a.Citations[0]
 	check.Equal(t, page[c.SourceStart:c.SourceEnd], "Triton | Lassell", "cited")
-	// Without it the cells have no names, and the discoverer is not found.
+	// Without that chunk the cells have no names, and the discoverer is not found.
 	evidence[0].Chunk.Lead = ""
 	a = read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence)
 	check.True(t, !strings.Contains(a.Text, "Discoverer:"), "%+v", a)
-	// A first line that is the title is no part of the first sentence.
+	// A first line that is the title is not part of the first sentence.
 	titled := hits("Title 0\nThe barn owl hunts by ear.")
 	a = read(t, extractive(t, reader.ExtractiveOptions{}), graphrag.Question{Text: "How does the barn owl hunt?"}, titled)
 	c = a.Citations[0]
 	check.True(t, a.Text == "The barn owl hunts by ear." && c.SourceStart == 108 && c.SourceEnd == 134, "%+v", a)
 }
 
-// Overviews say each fact once, by page.
+// Overviews state each fact once, by page.
 func TestExtractiveOverviewsByPage(t *testing.T) {
 	first := "Barn owls hunt mice at night by ear. Barn owls nest in old barns and church towers."
 	second := "At night barn owls hunt mice by their ears. Barn owls lay five white eggs in spring."
@@ -138,8 +137,8 @@ func TestExtractiveOverviewsByPage(t *testing.T) {
 	}
 }
 
-// A table of 10,000 rows, a page without an end of a sentence, and a question that is
-// a page are read like anything else.
+// A table of 10,000 rows, a page without an end of a sentence, and a question as long as a page are read in a
+// short time.
 func TestExtractiveHostile(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{})
 	table := "| name | number |\n|---|---|\n" + strings.Repeat("| owl | 5 |\n", 10_000) + "| kea | 7 |\n"
@@ -148,9 +147,9 @@ func TestExtractiveHostile(t *testing.T) {
 	read(t, r, graphrag.Question{Text: "What?", Form: graphrag.Overview}, hits(strings.Repeat("no end ", 30_000), strings.Repeat("> ", 5_000), strings.Repeat("- [", 5_000)))
 }
 
-// What a question picks of several pieces: none that asks the same, as headlines and quizzes do; of
-// what says the same, the piece that ranks best, as far down as pieces are read; and nothing over the
-// gap between two parts of a page.
+// The answer to a question from several pieces: no sentence that asks the same, as headlines and quizzes do; of
+// sentences with the same statement, the one in the piece ranked first, as far down as pieces are read; and no
+// sentence across the gap between two parts of a page.
 func TestExtractivePicks(t *testing.T) {
 	ships := make([]string, 30)
 	for i := range ships {
@@ -172,7 +171,7 @@ func TestExtractivePicks(t *testing.T) {
 	}
 }
 
-// sameWords embeds texts by whether they speak of a nickname or of its meaning.
+// sameWords embeds texts by whether they contain a nickname or its meaning.
 type sameWords struct {
 	asked []string
 	err   error
@@ -194,7 +193,7 @@ func (e *sameWords) EmbedDocuments(_ context.Context, texts []string) ([][]float
 	return out, e.err
 }
 
-// An embedder moves up what says the same in other words, and asks for few texts.
+// An embedder prefers sentences with the same meaning in other words, and embeds few texts.
 func TestExtractiveAlike(t *testing.T) {
 	text := "The governor of Ume had a derogatory office. The governor was pejoratively called the Owl." + strings.Repeat(" The harbour of Ume has cranes.", 40)
 	q := graphrag.Question{Text: "What derogatory nickname did the governor of Ume have?"}
@@ -207,8 +206,7 @@ func TestExtractiveAlike(t *testing.T) {
 	check.Fails(t, check.Err(reader.WithEmbedder(words, &sameWords{err: errors.New("no vectors")}).Read(t.Context(), q, hits(text), nil)), "no vectors")
 }
 
-// A line that had room for the next word was ended on purpose; one that had not is
-// wrapped.
+// A line that had room for the next word ends a paragraph; a line without room is wrapped.
 func TestExtractiveLines(t *testing.T) {
 	const lines = "Photo: the Fram in the ice\nThe Fram was built by Colin Archer in his yard at Larvik, and sailed north in the year 1893 with twelve men and thirty dogs.\n3 min read\nColin Archer was a builder of\nboats who lived in Larvik."
 	r := extractive(t, reader.ExtractiveOptions{FactSentences: 1})

@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// library is one community of three, described from the passages 10 to 13.
+// library is a community of three entities, described in the passages 10 to 13.
 func library() (*report.Graph, community.Hierarchy) {
 	g := &report.Graph{
 		Nodes: []report.Node{
@@ -68,7 +68,7 @@ func TestExtractiveReports(t *testing.T) {
 	check.Equal(t, r.Sources, slices.Compact(sources), "sources are not those of the quotes")
 }
 
-// A report of parts quotes the parts, with their sources.
+// A report on a community with parts quotes the parts' reports, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
 	reporter := check.Of(report.Extractive(nil)).OK(t)
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: &report.Graph{}, Reports: []*report.Report{
@@ -101,7 +101,7 @@ func TestModelReports(t *testing.T) {
 		strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded"), "prompt:\n%s", prompt)
 }
 
-// Above the parts, their reports can be cited, each by its place.
+// Above the parts, the parts' reports can be cited, each by its number.
 func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
 		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (0, 8)]"}]}`)
@@ -157,7 +157,7 @@ func TestReportsDoNotDependOnConcurrency(t *testing.T) {
 	check.Equal(t, sets[1].Reports, sets[0].Reports)
 }
 
-// Whatever a model replies, a report is read or the reply is refused.
+// Any reply of a model is read as a report or refused.
 func FuzzModelReport(f *testing.F) {
 	f.Add(reply)
 	f.Add(`{"title": "a", "summary": "b", "rating": -1, "findings": null}`)
@@ -196,7 +196,7 @@ func ExampleWrite() {
 	// [10 11 12 13]
 }
 
-// Every report of the replies that a real model gave is read at the first try.
+// Every report in the recorded replies of a real model is read without a second request.
 func TestRecordedReplies(t *testing.T) {
 	reports, findings := 0, 0
 	for _, c := range llmtest.Calls(t) {
@@ -214,9 +214,9 @@ func TestRecordedReplies(t *testing.T) {
 	check.True(t, reports == 66 && findings == 241, "%d reports with %d findings", reports, findings)
 }
 
-// What is written where not all reports are wanted: with them the parts of a
-// community that does not fit, and the community above one that has no edge inside,
-// is too small or fails. Each is shown what it is shown when all are written.
+// Which reports are written if not all are wanted: also those of the parts of a community that does not fit,
+// and of the community above one that has no inner edge, is too small or fails. Each gets the same material as
+// when all are written.
 func TestWanted(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -256,7 +256,7 @@ func TestWanted(t *testing.T) {
 	check.Fails(t, err, "community 9", "a community that is not there")
 }
 
-// The text of a report has no marks that mean something only beside its tables.
+// The text of a report has no references that mean something only with its tables.
 func TestTextWithoutMarks(t *testing.T) {
 	r := report.Report{Title: "T", Summary: "One. [Data: Entities (0)]", Findings: []report.Finding{
 		{Summary: "Two [data: Reports (1, +more)].", Explanation: "Three [Data: Entities (3, 17); Relationships (5)]. Four [1945]."}}}
@@ -264,9 +264,8 @@ func TestTextWithoutMarks(t *testing.T) {
 	check.Equal(t, got, want)
 }
 
-// parts is a community P (0) of the nodes 0 to 6 with the parts A = {0, 1, 2},
-// B = {3, 4}, {5} and {6}. Combined degrees are 8, 7, 3, 6, 6; the last edge
-// leaves the community.
+// parts is a community P (0) of the nodes 0 to 6 with the parts A = {0, 1, 2}, B = {3, 4}, {5} and {6}. The
+// combined degrees of its edges are 8, 7, 3, 6, 6; the last edge leads out of the community.
 func parts() (*report.Graph, community.Hierarchy) {
 	said := func(s string) []kg.Description { return []kg.Description{{Text: s}} }
 	g := &report.Graph{}
@@ -282,7 +281,7 @@ func parts() (*report.Graph, community.Hierarchy) {
 	}}
 }
 
-// rows counts the rows of tables: each row begins with its id, a head with -.
+// rows counts the rows of tables: each begins with its id, and the header with -.
 func rows(text string) (n int) {
 	for line := range strings.Lines(text) {
 		if line[0] >= '0' && line[0] <= '9' {
@@ -292,7 +291,7 @@ func rows(text string) (n int) {
 	return n
 }
 
-// recorder keeps what it was shown and fails where it is told to.
+// recorder stores its input, and fails for given communities.
 type recorder struct {
 	mu    sync.Mutex
 	shown map[int32]*report.Input
@@ -306,8 +305,8 @@ func (r *recorder) Report(_ context.Context, c *report.Input) (report.Report, er
 	return report.Report{Title: fmt.Sprintf("report %d", c.Community), Summary: "short"}, r.fails[c.Community]
 }
 
-// TestPacking is worked out by hand. In tokens of one row each, P has 7 nodes
-// and 5 edges, A 3 and 2, B 2 and 1.
+// TestPacking is worked out by hand, with one token for each row: P has 7 nodes and 5 edges, A 3 and 2, B 2 and
+// 1.
 func TestPacking(t *testing.T) {
 	type shown struct {
 		Nodes, Edges, Reports []int32
@@ -322,14 +321,14 @@ func TestPacking(t *testing.T) {
 		failed []int32
 	}{
 		{"all fits", 12, nil, map[int32]shown{
-			// By combined degree: 0–1, 1–2, 2–3 before 0–5 by id, 3–4; the member
-			// without an edge last; never 4–7.
+			// Sorted by combined degree: 0–1, 1–2, 2–3, which precedes 0–5 by id, 3–4; then the member without
+			// an edge; never 4–7.
 			0: {Nodes: []int32{0, 1, 2, 3, 5, 4, 6}, Edges: []int32{0, 1, 3, 4, 2}, Tokens: 12},
 			1: {Nodes: []int32{0, 1, 2}, Edges: []int32{0, 1}, Tokens: 5},
 			2: {Nodes: []int32{3, 4}, Edges: []int32{2}, Tokens: 3},
 		}, nil},
 		{"largest part by its report", 10, nil, map[int32]shown{
-			// 1 report, nodes 3 to 6, and the three edges with an end among them.
+			// One report, the nodes 3 to 6, and the three edges that end at one of them.
 			0: {Nodes: []int32{3, 5, 4, 6}, Edges: []int32{3, 4, 2}, Reports: []int32{1}, Tokens: 8},
 			1: {Nodes: []int32{0, 1, 2}, Edges: []int32{0, 1}, Tokens: 5},
 			2: {Nodes: []int32{3, 4}, Edges: []int32{2}, Tokens: 3},
@@ -341,7 +340,7 @@ func TestPacking(t *testing.T) {
 		}, nil},
 		{"reports alone", 4, nil, map[int32]shown{
 			0: {Reports: []int32{1, 2}, Tokens: 2},
-			// 0–1 with its ends are 3, 1–2 with node 2 would make 5.
+			// 0–1 with both nodes takes 3 rows, 1–2 with node 2 would make 5.
 			1: {Nodes: []int32{0, 1}, Edges: []int32{0}, Tokens: 3},
 			2: {Nodes: []int32{3, 4}, Edges: []int32{2}, Tokens: 3},
 		}, nil},
@@ -382,7 +381,7 @@ func TestPacking(t *testing.T) {
 	}
 }
 
-// The tables are comma-separated values as RFC 4180 quotes them.
+// The tables are comma-separated values with quotes by RFC 4180.
 func TestReportContextText(t *testing.T) {
 	g := &report.Graph{
 		Nodes: []report.Node{

@@ -21,8 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// fixedList is a retriever of fixed chunks, each worth one less than the one before,
-// that counts how often it is asked.
+// fixedList is a retriever of fixed chunks, each with a score one below the one before, that counts its calls.
 type fixedList struct {
 	names string
 	asked int
@@ -39,7 +38,7 @@ func (l *fixedList) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	return found, ctx.Err()
 }
 
-// chunk of a name such as "a1:ten", a document, a number and words.
+// chunk returns a chunk from a text such as "a1:ten": document, number and words.
 func chunkOf(name string) graphrag.Chunk {
 	id, words, _ := strings.Cut(name, ":")
 	text := strings.ReplaceAll(words, "_", " ")
@@ -89,7 +88,7 @@ func TestFuse(t *testing.T) {
 	check.Is(t, check.Err(r.Retrieve(t.Context(), graphrag.Question{K: 1})), broken)
 }
 
-// A chunk has the best of its scores.
+// A chunk has the highest of its scores.
 func TestHighest(t *testing.T) {
 	found, err := retrieve.Highest([]graphrag.Found{
 		{Ranked: []graphrag.Hit{{Chunk: chunkOf("a1"), Score: 5}, {Chunk: chunkOf("b1"), Score: 1}}, Usage: graphrag.Usage{Calls: 1}},
@@ -99,8 +98,8 @@ func TestHighest(t *testing.T) {
 	check.True(t, err == nil && got == "a1 c1 b1" && found.Ranked[2].Score == 3 && found.Usage.Calls == 3, "%s: %+v, %v", got, found, err)
 }
 
-// Half of a budget goes to derived texts, or what the evidence leaves, the rest to
-// chunks with their titles; the first chunk is cut if nothing fits.
+// Half of a budget, or what the evidence leaves, is for derived texts, the rest for chunks with their titles;
+// the first chunk is cut if nothing fits.
 func TestFit(t *testing.T) {
 	ten := "one two three four five six seven eight nine ten"
 	hits := func(n int) (out []graphrag.Hit) {
@@ -125,8 +124,8 @@ func TestFit(t *testing.T) {
 	check.True(t, c.Text == "one two three four five" && c.End == 100+len(c.Text), "cut to 8 words: %+v", c)
 }
 
-// Words are measured against a text of average length that has every word of the
-// query once; vectors by cosine.
+// Words are scored against a text of average length that contains every word of the query once, vectors by the
+// cosine.
 func TestTexts(t *testing.T) {
 	texts := text.Strings([]string{"aa bb", "aa cc", "dd ee", ""})
 	w := check.Of(retrieve.NewWords(t.Context(), texts)).OK(t)
@@ -190,7 +189,7 @@ func Example() {
 	// b#0 Few buildings were damaged by the typhoon.
 }
 
-// Words find the chunk that names the ship, vectors what is similar to it; the fusion ranks by both.
+// Words find the chunk that names the ship, vectors the chunk that is similar to it; the fusion ranks by both.
 func ExampleFuse() {
 	ctx := context.Background()
 	texts := []string{"The Fram was built in Larvik by Colin Archer.", "The ship drifted through the polar ice.", "Barn owls hear a mouse."}
@@ -223,7 +222,7 @@ func (b batched) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]gra
 	return found, err
 }
 
-// Many questions give what each gives alone, in one call where a retriever takes them.
+// Many questions together get the results of single ones, in one call if the retriever accepts many.
 func TestAll(t *testing.T) {
 	sparse, err := retrieve.NewSparse(t.Context(), corpusOf("x:red apple", "y:green pear", "z:red pear tree"), bm25.Options{})
 	check.OK(t, err)

@@ -24,8 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// table is a table that searches as other retrievers do, and remembers what it was
-// asked.
+// table is a table that searches like other retrievers, and stores its queries.
 type table struct {
 	store.Table
 	records       map[string]store.Record
@@ -46,7 +45,7 @@ func (t *table) SearchText(ctx context.Context, qs ...store.TextQuery) (out [][]
 	return out, nil
 }
 
-// SearchVectors finds the text again of which the embedder made a vector.
+// SearchVectors recovers the text whose vector the embedder made.
 func (t *table) SearchVectors(ctx context.Context, qs ...store.VectorQuery) (out [][]store.Hit, err error) {
 	t.calls++
 	for _, q := range qs {
@@ -79,7 +78,7 @@ func (t *table) Get(_ context.Context, ids ...string) (out []store.Record, _ err
 	return out, t.err
 }
 
-// What is stored is found as what is in memory.
+// A store gives the same results as memory.
 func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
@@ -136,7 +135,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// hashed is an embedder of hashes, so that many texts are as similar to a question as others.
+// hashed is an embedder of hashes, so that many texts have equal similarities to a question.
 func hashed(_ context.Context, texts []string) (rows [][]float32, err error) {
 	for _, s := range texts {
 		rows = append(rows, llmtest.HashVector(s, 8))
@@ -144,8 +143,7 @@ func hashed(_ context.Context, texts []string) (rows [][]float32, err error) {
 	return rows, nil
 }
 
-// A retriever that was changed, and one that is limited, find to the bit what one finds that was
-// made anew of the same chunks.
+// A changed retriever, and a limited one, find bit for bit what a new one over the same chunks finds.
 func TestUpdate(t *testing.T) {
 	for name, make := range map[string]func([]graphrag.Chunk) (retrieve.Limiter, error){
 		"sparse": func(c []graphrag.Chunk) (retrieve.Limiter, error) {
@@ -186,7 +184,7 @@ func TestUpdate(t *testing.T) {
 			for _, id := range ids[:min(few, len(ids))] {
 				gone = append(gone, now[id])
 				delete(now, id)
-				if r.IntN(2) == 0 { // replaced
+				if r.IntN(2) == 0 { // replaces documents
 					c := now[id]
 					_, _ = fmt.Sscanf(id, "d%05d", &c.Index)
 					added = append(added, chunk(c.Index))
@@ -226,7 +224,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// counts embeds a text as how often each of some words is in it.
+// counts embeds a text as the numbers of occurrences of some words.
 type counts []string
 
 func (c counts) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
@@ -257,7 +255,7 @@ func corpusOf(texts ...string) []graphrag.Chunk {
 }
 
 func TestDense(t *testing.T) {
-	// The chunks come out of order; z#1 and x#3 point the same way.
+	// The chunks are given unsorted; the vectors of z#1 and x#3 have the same direction.
 	chunks := corpusOf("z:b", "z:a", "y:aab", "x:aa", "y:c")
 	for _, tt := range []struct {
 		name, question string
@@ -306,10 +304,10 @@ func TestDenseEdges(t *testing.T) {
 	check.True(t, len(hits) == 1 && hits[0].Chunk.ID == "t#0", "the title is not embedded: %v", hits)
 }
 
-// pages returns n chunks of each of some documents, the first document the
-// best for "typhoon", equal texts within a document.
+// pages returns n chunks of each of some documents. The first document is the best for "typhoon", and texts
+// within a document are equal.
 func pages(documents, n int) (chunks []graphrag.Chunk) {
-	for c := n - 1; c >= 0; c-- { // not in the order of IDs
+	for c := n - 1; c >= 0; c-- { // not sorted by ID
 		for d := range documents {
 			doc := fmt.Sprintf("p%d", d)
 			chunks = append(chunks, graphrag.Chunk{
@@ -369,7 +367,7 @@ func TestSparseStops(t *testing.T) {
 	check.Is(t, check.Err(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})), context.Canceled, "new")
 }
 
-// byLength likes long passages.
+// byLength prefers long passages.
 type byLength struct {
 	short int
 	asked *int

@@ -50,7 +50,7 @@ func TestAddress(t *testing.T) {
 	open.Close()
 }
 
-// Without tokens a request names this machine, and no page of another site sends it.
+// Without tokens a request must name this machine as its host, and must not come from a page of another site.
 func TestFromHere(t *testing.T) {
 	h := check.Of(serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})).OK(t)
 	for _, tt := range []struct {
@@ -76,7 +76,7 @@ func TestFromHere(t *testing.T) {
 	}
 }
 
-// listening serves a system at an address of this machine until end is called.
+// listening serves a system on this machine until end is called, and returns its address.
 func listening(t testing.TB, s graphrag.System, o serve.Options) (address string, end func() error) {
 	t.Helper()
 	h := check.Of(serve.New(s, o)).OK(t)
@@ -98,7 +98,7 @@ func search(t testing.TB, address string) time.Duration {
 	return time.Since(begun)
 }
 
-// silent opens two thousand connections that say nothing, or half a header.
+// silent opens two thousand connections that send nothing, or half a header.
 func silent(tb testing.TB, address string) (all []net.Conn) {
 	for i := range 2000 {
 		c := check.Of(net.Dial("tcp", address)).OK(tb)
@@ -111,7 +111,7 @@ func silent(tb testing.TB, address string) (all []net.Conn) {
 	return all
 }
 
-// Among silent connections questions are answered, and they are closed.
+// Questions are answered in spite of silent connections, and these are closed.
 func TestSilentConnections(t *testing.T) {
 	check.Long(t)
 	address, end := listening(t, flat(t), serve.Options{})
@@ -124,7 +124,7 @@ func TestSilentConnections(t *testing.T) {
 	check.OK(t, end())
 }
 
-// counted counts what is read of it. A client that has its reply may still be reading.
+// counted counts the bytes that are read of it. A client that has its reply may still be reading.
 type counted struct {
 	read atomic.Int64
 	size int64
@@ -139,8 +139,8 @@ func (c *counted) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// A body of 100 MB is refused before it is sent if it says its size, and as soon as it is too large if
-// not.
+// A body of 100 MB is refused before it is sent if its size is stated, and otherwise as soon as it is too
+// large.
 func TestLargeBody(t *testing.T) {
 	address, end := listening(t, flat(t), serve.Options{})
 	for _, length := range []int64{100 << 20, -1} {
@@ -149,7 +149,7 @@ func TestLargeBody(t *testing.T) {
 		r.ContentLength = length
 		r.Header.Set("Content-Type", "application/json")
 		got, err := http.DefaultClient.Do(r)
-		if err != nil { // the connection is closed while it is written: a client may see that before the reply
+		if err != nil { // the connection is closed during the upload, so the client may get that error before the reply
 			t.Logf("length %d: %v", length, err)
 		} else {
 			said, _ := io.ReadAll(got.Body)
@@ -175,8 +175,7 @@ func (p probed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return p.System.Retrieve(ctx, q)
 }
 
-// Asking whether the server is ready costs no question; an answer under way is ended
-// before the server.
+// Readiness checks ask no question; when the server is stopped, a running answer is completed first.
 func TestReadyAndEnd(t *testing.T) {
 	n := 0
 	httpServer := start(t, probed{flat(t), &n}, serve.Options{})
@@ -201,7 +200,7 @@ func TestReadyAndEnd(t *testing.T) {
 	<-s.entered
 	ended := make(chan error, 1)
 	go func() { ended <- end() }()
-	for { // until it takes no more questions
+	for { // waits until the server takes no more questions
 		c, err := net.DialTimeout("tcp", address, time.Second)
 		if err != nil {
 			break
@@ -217,7 +216,7 @@ func TestReadyAndEnd(t *testing.T) {
 
 type level string
 
-// kinds are values of fields, most of which an index keeps, in several Go types each.
+// kinds are values of fields, each in several Go types; an index keeps most of them.
 func kinds(r *rand.Rand) any {
 	n := r.IntN(5)
 	day := time.Date(2024, 5, 1+n, 12, 0, 0, n, time.FixedZone("x", 3600*n))
@@ -226,14 +225,14 @@ func kinds(r *rand.Rand) any {
 		"", "a", "ä", "A", fmt.Sprint(n), "2024-05-01", "a\x00b", "\u2028", strings.Repeat("x", 300), level("a"), json.Number("1"), time.Duration(n), time.May,
 		n > 2, day, day.UTC(), day.Local(), time.Now().Truncate(time.Hour), time.Time{}, time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC),
 		[]string{"a", "b"}, []string{}, []string(nil), []any{"a", fmt.Sprint(n)}, []any{},
-		// None of these can be kept as they are.
+		// None of these can be stored unchanged.
 		nil, math.NaN(), math.Inf(1), []int{n}, map[string]any{"a": n}, struct{ A int }{n}, []any{"a", n}, &n, "\xff", []string{"\xff"}, int64(1)<<53 + 1, uint64(math.MaxUint64),
 		time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-12000, 1, 1, 0, 0, 0, 0, time.UTC), complex(1, 1), [2]string{"a", "b"},
 	}
 	return all[r.IntN(len(all))]
 }
 
-// conditions are about the same values, and others, in Go's types.
+// conditions compare fields with these and other values, in Go's types.
 func conditions(r *rand.Rand) graphrag.Condition {
 	field := []string{"f", "g", "h"}[r.IntN(3)]
 	switch value := kinds(r); r.IntN(7) {
@@ -254,8 +253,8 @@ func conditions(r *rand.Rand) graphrag.Condition {
 	}
 }
 
-// Fields of any type are kept as they are or refused: in memory, in a store, after Save and Open, and
-// through the service's JSON, conditions and their negations find the same documents.
+// Fields of any type are stored unchanged or refused: in memory, in a store, after Save and Open, and through
+// the service's JSON, conditions and their negations find the same documents.
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
 		k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
@@ -305,7 +304,7 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			continue
 		}
 		asked++
-		want := map[bool][]string{} // a scope keeps out what has no such field
+		want := map[bool][]string{} // a scope hides documents without such a field
 		for i, s := range []*kit.System{memory, stored, opened, served} {
 			for _, scoped := range []bool{false, true} {
 				ctx, q := t.Context(), graphrag.Question{Text: "owl mouse", K: 300, Where: &where}

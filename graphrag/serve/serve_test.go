@@ -33,7 +33,7 @@ const (
 	reader = "token-that-reads-0123456789"
 )
 
-// flat is BM25 over two teams' documents and one that is nobody's.
+// flat is BM25 over the documents of two teams and one document of no team.
 func flat(t testing.TB) *kit.System {
 	t.Helper()
 	k := check.Of(kit.Offline(kit.OfflineOptions{Mode: "reject"})).OK(t)
@@ -65,7 +65,7 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	return httpServer
 }
 
-// send returns status and body of a request.
+// send returns the status and the body of the reply to a request.
 func send(t testing.TB, httpServer *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
 	r := check.Of(http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))).OK(t)
@@ -85,7 +85,7 @@ func TestRequests(t *testing.T) {
 		return `{"model": "flat", "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "` + q + `"}, {"role": "assistant", "content": "?"}]}`
 	}
 	secrets := map[string]string{"reader": reader, "hr": hr, "ops": ops}
-	for _, row := range append(check.Rows(t, "testdata/requests.txt"), // name, token, method, path, body, status, part of the reply
+	for _, row := range append(check.Rows(t, "testdata/requests.txt"), // columns: name, token, method, path, body, status, part of the reply
 		[]string{"chat", "reader", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", `\n\n[1] Pay (pay)`},
 		[]string{"citations", "reader", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", `"document":"pay","title":"Pay","quote":"Ada Lovelace earns 90,000 crowns a year.","fields":{"team":"hr"}`},
 		[]string{"scope", "ops", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", "The evidence does not contain the answer."},
@@ -98,14 +98,14 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// slow is a system that writes an answer in two steps, and fails behind the first if it is told so.
+// slow is a system that writes an answer in two steps, and can fail after the first.
 type slow struct {
 	graphrag.System
 	next    chan error
 	entered chan struct{}
 }
 
-// errThought has a slow system say that its beginning was none of the answer.
+// errThought makes a slow system report that the beginning of its answer was no part of it.
 var errThought = errors.New("reasoning")
 
 func newSlow(t testing.TB) slow { return slow{flat(t), make(chan error), make(chan struct{}, 9)} }
@@ -135,7 +135,7 @@ func (s slow) Answer(ctx context.Context, q graphrag.Question) (a graphrag.Answe
 	return a, err
 }
 
-// Events come while the answer is written; an error in the middle is an event.
+// Events are sent while the answer is written; an error in the middle is an event.
 func TestStream(t *testing.T) {
 	s := newSlow(t)
 	httpServer := start(t, s, serve.Options{})
@@ -155,7 +155,7 @@ func TestStream(t *testing.T) {
 	}
 	in, end := open()
 	defer end()
-	if first := line(in); !strings.Contains(first, `"content":"The moon"`) { // while the rest is not written yet
+	if first := line(in); !strings.Contains(first, `"content":"The moon"`) { // before the rest is written
 		t.Fatal(first)
 	}
 	s.next <- nil
@@ -178,8 +178,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// One question at a time; one who leaves gives the turn back; an answer that takes too long
-// ends; the limit of a minute holds.
+// One question runs at a time; a caller that leaves makes room for the next; an answer that takes too long is
+// ended; the limit per minute is kept.
 func TestLimits(t *testing.T) {
 	s := newSlow(t)
 	httpServer := start(t, s, serve.Options{AtOnce: 1})
@@ -199,7 +199,7 @@ func TestLimits(t *testing.T) {
 	check.True(t, status == 503 && strings.Contains(body, "try again"), "%d %s", status, body)
 	leave()
 	<-asked
-	for status, body := search(); status != 200; status, body = search() { // until the server notices
+	for status, body := search(); status != 200; status, body = search() { // until the server notices that the client has left
 		check.Must(t, status == 503, "%d %s", status, body)
 		time.Sleep(time.Millisecond)
 	}
@@ -233,7 +233,7 @@ func TestBadTokensAndOptions(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "K") && strings.Contains(err.Error(), "Timeout"), "error %v", err)
 }
 
-// failing is a system whose model is not there, and whose hits are long.
+// failing is a system whose model is not available, and whose hits are long.
 type failing struct{ graphrag.System }
 
 func (failing) Answer(context.Context, graphrag.Question) (graphrag.Answer, error) {
@@ -247,7 +247,7 @@ func (failing) Retrieve(_ context.Context, q graphrag.Question) (found graphrag.
 	return found, nil
 }
 
-// Inner addresses stand in the log alone, replies are bounded, and a token is told by its scheme.
+// Internal addresses are only in the log, replies are limited in size, and a token is recognized by its scheme.
 func TestInnerErrorsAndLongHits(t *testing.T) {
 	var told error
 	httpServer := start(t, failing{flat(t)}, serve.Options{Tokens: tokens(t), Failed: func(err error) { told = err }})
@@ -265,7 +265,7 @@ func TestInnerErrorsAndLongHits(t *testing.T) {
 	}
 }
 
-// The description names every path that is served.
+// The OpenAPI description has every path that is served.
 func TestOpenAPI(t *testing.T) {
 	httpServer := start(t, flat(t), serve.Options{})
 	_, body := send(t, httpServer, "", "GET", "/openapi.json", "")
@@ -365,7 +365,7 @@ func TestInContext(t *testing.T) {
 	}
 }
 
-// The name that an answer brought is passed on by the questions after it.
+// A name in an answer is also added to later questions that refer to it.
 func TestInContextChain(t *testing.T) {
 	before := []string{"Who designed the bridge?", "When was he born?"}
 	if got := serve.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."}); got != "And where did he die? (Edmund Carrick)" {

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
-// A generation as plain files.
+// A generation can be read as plain files.
 func ExampleExport() {
 	dir, err := os.MkdirTemp("", "snapshot")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Points on a plane in 40 dimensions: two components hold all distances, but for
-// one factor.
+// Points in a plane within 40 dimensions: two components keep all distances, up to one factor.
 func TestPrincipalKeepsDistances(t *testing.T) {
 	const n, dim = 50, 40
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -34,7 +33,7 @@ func TestPrincipalKeepsDistances(t *testing.T) {
 		}
 		return math.Sqrt(sum)
 	}
-	for _, to := range []int{2, 5, 35} { // the last one without the range finder
+	for _, to := range []int{2, 5, 35} { // the last one takes no random subspace
 		got, length, err := principal(t.Context(), vectors, dim, to)
 		check.Must(t, err == nil && length == 2 && len(got) == n*length, "to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
 		factor := distance(got, 2, 0, 1) / distance(vectors, dim, 0, 1)

@@ -45,19 +45,19 @@ func TestExtractiveIsAboutWhatTheTextsAreAbout(t *testing.T) {
 	checkQuotes(t, moon, got)
 }
 
-// checkQuotes verifies that quotes make up the summary and say where they stand.
+// checkQuotes checks that the quotes together are the summary, and their places.
 func checkQuotes(t testing.TB, texts []string, s summary.Summary) {
 	t.Helper()
 	end := 0
 	for i, q := range s.Quotes {
 		if i > 0 {
-			end++ // the blank
+			end++ // the blank between two quotes
 		}
 		check.Must(t, q.Start == end && q.End > q.Start && q.End <= len(s.Text), "quote %d from %d to %d of %q", i, q.Start, q.End, s.Text)
 		end = q.End
 		source := texts[q.Source][q.SourceStart:q.SourceEnd]
 		letters := strings.FieldsFunc(s.Text[q.Start:q.End], func(r rune) bool { return !unicode.IsLetter(r) })
-		// A link may end within a word, so only its beginning is looked for.
+		// A link may end within a word, so only the beginning of the quote is searched.
 		if len(letters) > 0 && !strings.Contains(source, string([]rune(letters[0])[:min(4, utf8.RuneCountInString(letters[0]))])) {
 			t.Fatalf("quote %q is not of %q", s.Text[q.Start:q.End], source)
 		}
@@ -80,7 +80,7 @@ func TestExtractiveQuotesThroughLinks(t *testing.T) {
 	check.Equal(t, q, want, "source")
 }
 
-// What states nothing is left out, and nothing is said twice.
+// Sentences that state nothing are left out, and no statement is repeated.
 func TestExtractiveChooses(t *testing.T) {
 	page := "# The Moon and its many phases\n\nWe use cookies to show you more about the Moon. " +
 		"How far away is the Moon from here? The Moon circles the Earth in 27 days.\n\n" +
@@ -191,11 +191,11 @@ func ExampleExtractive() {
 	// text 2 says: Tides on the Earth follow the Moon.
 }
 
-// joiner is a summarizer that keeps all it reads, and counts its calls.
+// joiner is a summarizer that returns all its texts, and counts its calls.
 type joiner struct {
 	mu    sync.Mutex
 	calls int
-	fail  string // text to fail at
+	fail  string // text at which it fails
 }
 
 var errBroken = errors.New("broken")
@@ -227,7 +227,7 @@ func sizes(t *summary.Tree) []int {
 	return out
 }
 
-// The calls of E²GraphRAG's tree.
+// The calls for the tree of E²GraphRAG.
 func TestSequentialCalls(t *testing.T) {
 	for _, c := range []struct {
 		leaves int
@@ -287,7 +287,7 @@ func TestTreeErrors(t *testing.T) {
 	}
 }
 
-// Two levels over four leaves: each step keeps what the steps before chose.
+// Two levels over four leaves: each step chooses from the sentences that the previous step chose.
 func TestTraverse(t *testing.T) {
 	built := &summary.Tree{
 		Levels: []int32{0, 4, 6},
@@ -303,7 +303,7 @@ func TestTraverse(t *testing.T) {
 	}
 }
 
-// Documents have trees of their own, short and long ones side by side.
+// Documents have separate trees, short and long documents at the same time.
 func TestSequentialOfDocuments(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{{"alone"}, nil, {"0", "1", "2", "3", "4", "5"}}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
 	check.OK(t, err)
@@ -312,8 +312,7 @@ func TestSequentialOfDocuments(t *testing.T) {
 	check.Equal(t, built.Sources(10), []int32{1, 2, 3, 4})
 }
 
-// A text that quotes rests on the leaves it quotes, through as many levels as there
-// are.
+// A quoting text is based on the leaves that it quotes, through all levels.
 func TestSourcesFollowQuotes(t *testing.T) {
 	built := &summary.Tree{
 		Levels: []int32{0, 3, 4},
@@ -396,7 +395,7 @@ func ExampleSequential() {
 	// from leaf 0 bytes 0 to 52
 }
 
-// topics embeds a text by the topics it names, "t0" to "t5", with some noise.
+// topics embeds a text by the topics that it names, "t0" to "t5", with some noise.
 type topics struct{ noise float64 }
 
 func (e topics) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -422,7 +421,7 @@ func (e topics) EmbedQuery(ctx context.Context, text string) ([]float32, error) 
 	return v[0], err
 }
 
-// onTopics returns n leaves, the topics taking turns.
+// onTopics returns n leaves with the topics in turn.
 func onTopics(n, topics int) []string {
 	var leaves []string
 	for i := range n {
@@ -444,7 +443,7 @@ func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tre
 	return built
 }
 
-// checkTree verifies what holds for every tree.
+// checkTree checks what must be true of every tree.
 func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	t.Helper()
 	leaves := slices.Concat(docs...)
@@ -469,14 +468,14 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	}
 }
 
-// The leaves of a document have a tree of their own, and the tops of all trees, and
-// documents that are too short for one, are clustered in common.
+// The leaves of a document have a tree of their own. The tops of all these trees, and documents too short for a
+// tree, are clustered together.
 func TestRaptorOfDocuments(t *testing.T) {
 	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
 	o := summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
 	built := check.Of(summary.Raptor(t.Context(), docs, o)).OK(t)
 	checkTree(t, built, docs...)
-	of := func(leaf int32) int { // its document
+	of := func(leaf int32) int { // document of a leaf
 		switch {
 		case leaf < 60:
 			return 0
@@ -522,8 +521,7 @@ func TestRaptorOfFewLeavesHasNoSummaries(t *testing.T) {
 	check.Equal(t, len(built.Levels), 2, "levels %v", sizes(built))
 }
 
-// No cluster is longer than the limit, whatever the vectors, unless it is one
-// node.
+// No cluster is longer than the limit, for any vectors, unless it is a single node.
 func TestRaptorKeepsToTheLimit(t *testing.T) {
 	words := func(s string) int { return len(strings.Fields(s)) }
 	for name, leaves := range map[string][]string{
@@ -543,8 +541,7 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 	}
 }
 
-// Summaries that all look alike do not keep it going for ever, and vectors of
-// zeros are as good as any.
+// Summaries that are all similar do not continue forever, and vectors of zeros are accepted.
 func TestRaptorEnds(t *testing.T) {
 	blank := slices.Repeat([]string{""}, 40)
 	built := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}})

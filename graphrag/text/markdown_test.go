@@ -39,7 +39,7 @@ func TestStripLinks(t *testing.T) {
 	}
 }
 
-// checkStrip holds what must be true of every text.
+// checkStrip checks what must be true of every text.
 func checkStrip(t *testing.T, s string) {
 	t.Helper()
 	clean, m := text.StripLinks(s)
@@ -74,8 +74,7 @@ func TestStripLinksProperties(t *testing.T) {
 	}
 }
 
-// Hostile text must not take quadratic time: these end in a blink or
-// never.
+// Hostile texts that would take quadratic time are read in linear time.
 func TestStripLinksHostile(t *testing.T) {
 	for _, piece := range []string{"[", "]", "![", "[](", "[](<", "[a](u \"", "[a](u '", "[a](u (", "[a](u\\\"", "[a]( ", "](a", "<http://", "http://(", "www.", "\\", "[[1]](", "[a](b)"} {
 		s := strings.Repeat(piece, 200_000)
@@ -109,7 +108,7 @@ func TestStripLinksOfPages(t *testing.T) {
 		"%.1f %% were stripped; about 36 %% of the pages sit in link targets", 100*share)
 }
 
-// A cleaner of one's own says what it kept.
+// A cleaner of the caller describes what it kept.
 func ExampleNewMapping() {
 	source := "The <b>Moon</b> is small."
 	kept := []text.Span{{0, 4}, {7, 11}, {15, 25}}
@@ -127,7 +126,7 @@ func ExampleNewMapping() {
 	// Moon</b> is
 }
 
-// table reads the cases of a test: the texts of a line, as Go quotes them.
+// table reads test cases: each line has texts as quoted Go strings.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -207,8 +206,8 @@ func TestVocabulary(t *testing.T) {
 	check.True(t, id == 5000 && added && v.Len() == 5001, "Add of the empty word = %d, %v", id, added)
 }
 
-// Words that differ in one byte, or in zeros at their ends, are others, whatever their
-// length and whatever stands behind them.
+// Words that differ in one byte, or in zeros at their ends, are different, whatever their length and whatever
+// follows them.
 func TestVocabularyTellsApart(t *testing.T) {
 	v := new(text.Vocabulary)
 	seen := map[string]int{}
@@ -297,10 +296,10 @@ func TestNumbering(t *testing.T) {
 	check.True(t, got == "[0 0]" && n.Terms().Len() == 1, "after it was trimmed: %v", got)
 }
 
-// other is an analyzer that is not that of the package.
+// other is an analyzer other than the package's.
 type other struct{ *text.Standard }
 
-// A text has the numbers of its words one by one, whatever their lengths and number.
+// A text gets the same word numbers as its words one by one, whatever their lengths and number.
 func TestNumberingOfTexts(t *testing.T) {
 	var long strings.Builder
 	for i := range 700 {

@@ -36,7 +36,7 @@ func TestAsksOverview(t *testing.T) {
 	}
 }
 
-// Of a page that is asked, the beginning counts.
+// Of a long page as a question only the beginning counts.
 func TestLongQuestion(t *testing.T) {
 	q := text.ReadQuestion("Summarize this. " + strings.Repeat("The Fram sailed. ", 100_000))
 	n := len(strings.Fields(q.Words))

@@ -35,8 +35,8 @@ func cut(s string) []string {
 	return out
 }
 
-// The cuts of texts are marked by ¶, the white space behind which is part of no sentence. A text in
-// another language has the abbreviations, ordinals, titles, quotes and sentence beginnings of that.
+// The ends of sentences are marked by ¶; the white space after it is part of no sentence. A text in another
+// language has that language's abbreviations, ordinals, titles, quotes and sentence beginnings.
 func TestSentences(t *testing.T) {
 	for _, c := range table(t, "sentences.txt") {
 		got := text.LanguageOf(c[1])
@@ -45,7 +45,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// checkCut cuts a text whose cuts are marked.
+// checkCut compares the sentences of a text with the marked ones.
 func checkCut(t *testing.T, marked string) {
 	t.Helper()
 	var want []string
@@ -57,7 +57,7 @@ func checkCut(t *testing.T, marked string) {
 	check.Equal(t, cut(strings.ReplaceAll(marked, "¶", "")), want, "%q", marked)
 }
 
-// checkSentences holds what must be true of every text.
+// checkSentences checks what must be true of every text.
 func checkSentences(t *testing.T, s string) {
 	t.Helper()
 	at, valid := 0, utf8.ValidString(s)
@@ -74,7 +74,7 @@ func checkSentences(t *testing.T, s string) {
 
 func TestSentencesProperties(t *testing.T) {
 	pieces := []string{"Dr", ".", "!", "?", " ", "\n", "\n\n", "The", "u.s", "9", "[1]", ")", "”", "。", "é", "\xff", "\x00", "- ", "| ", "…", "...", "\u2028", "a", "'", "’", "l'"}
-	// The words tell the language, whose abbreviations decide.
+	// The language, whose abbreviations are used, is recognized by its words.
 	languages := []string{"", "Der Mann und die Frau sind nicht auf dem Weg. ", "Le chat est dans la maison et elle ne dort pas. ", "Он не был в доме и она не была там. "}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -85,7 +85,7 @@ func TestSentencesProperties(t *testing.T) {
 		}
 		checkSentences(t, b.String())
 	}
-	// Long runs must not take quadratic time.
+	// Long sequences without a sentence end take linear time.
 	for _, piece := range []string{".", "a", " ", "\n", "[", "a. ", "... ", ". ", "。", "[1]", "- ", "\"", "1. "} {
 		checkSentences(t, strings.Repeat(piece, 200_000))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The tables say of each rune what the range tables of Unicode do, and of all that folding or
-// normalizing changes that it does.
+// The tables agree with Unicode's range tables for each character, and with what folding and normalizing
+// change.
 func TestClassTable(t *testing.T) {
 	for _, table := range []*classTable{newClassTable(false), newClassTable(true)} {
 		for r := range rune(1 << 16) {
@@ -34,7 +34,7 @@ func TestClassTable(t *testing.T) {
 	}
 }
 
-// A page is what the table says of each of its bytes.
+// A page of the table has the entry of each of its bytes.
 func TestPage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var all strings.Builder

@@ -68,7 +68,7 @@ func TestWordsAllocateNothing(t *testing.T) {
 	n := 0
 	count := func([]byte) bool { n++; return true }
 	a.Words(page, count)
-	least := math.Inf(1) // under the race detector, pools lose things at random
+	least := math.Inf(1) // the least of several runs: under the race detector pools lose values at random
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { a.Words(page, count) }))
 	}
@@ -176,7 +176,7 @@ func TestNames(t *testing.T) {
 	check.True(t, first == again, "another plain analyzer each time")
 }
 
-// No word, however odd, may break a stemmer.
+// No word, however strange, makes a stemmer fail.
 func FuzzTerm(f *testing.F) {
 	for _, s := range []string{"running", "yyyy", "ing", "'", "ñoñerías", "городами", "brødrenes", "oui-même", "a\xffs", "ies", "eed"} {
 		f.Add(s)
@@ -197,7 +197,7 @@ func FuzzTerm(f *testing.F) {
 	})
 }
 
-// Full and half width, composed and decomposed, and the zero of Chinese dates.
+// Full and half width, composed and decomposed letters, and the zero in Chinese dates.
 func TestFormsOfWordsMeet(t *testing.T) {
 	for s, want := range map[string]string{
 		"二〇〇八年": "二〇 〇〇 〇八 八年", "Ａｐｐｌｅ": "apple", "ｶﾀｶﾅ": "カタ タカ カナ", "ｶﾞｲﾄﾞ": "ガイ イド", "cafe\u0301 CAFE\u0301": "café café", "Å \u212b A\u030a": "å å å",
@@ -228,7 +228,7 @@ func TestStemsAreRemembered(t *testing.T) {
 	wait.Wait()
 }
 
-// Sentences of about eight words, questions, and what tells no language.
+// Sentences of about eight words, questions, and texts that belong to no language.
 func TestLanguageOf(t *testing.T) {
 	for _, row := range check.Rows(t, "testdata/languages.txt") {
 		check.Equal(t, string(text.LanguageOf(row[0])), row[1], "%q", row[0])

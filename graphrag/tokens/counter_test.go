@@ -19,13 +19,13 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// library is the tokenizer that the counter must agree with.
+// library is the tokenizer whose counts the counter must equal.
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
 	return check.Of(tokenizer.Get(tokenizer.Cl100kBase)).OK(tb)
 }
 
-// oracle returns where the tokens of s end according to the library.
+// oracle returns the ends of the tokens of s by the library.
 func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 	tb.Helper()
 	_, tokens, err := codec.Encode(s)
@@ -51,7 +51,7 @@ func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 
 func TestCounterEqualsLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	// Characters near the borders of the classes, and any at all.
+	// Characters near the limits of the character classes, and random ones.
 	alphabet := []rune("aAbBsStTlLrRvVeEdDmM'’ \t\r\n\v\f/.,!?-_09½é\u0301Éßǅʰ中の\u00a0\u2003\u0085\u200b😀🏽\U00020000\ufffd")
 	random := func(n int) string {
 		var b strings.Builder
@@ -72,7 +72,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 	for range 1500 {
 		differ(t, c, codec, random(rng.IntN(40)))
 	}
-	// Long pieces go through the heap.
+	// Long pieces are merged with a heap.
 	for _, unit := range []string{"a", "ab", "=", "-=", "é", "中", "0x", "xyzzy", "Aa", " ", "\n"} {
 		differ(t, c, codec, strings.Repeat(unit, 700))
 	}
@@ -87,7 +87,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 
 func TestCounterOnLongRuns(t *testing.T) {
 	c := Cl100k()
-	// The library needs quadratic time here; 8 letters are one token.
+	// The library takes quadratic time for this text; 8 letters are one token.
 	got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8
 	check.Equal(t, got, want, "tokens in 80,000 letters")
 	for _, unit := range []string{" ", "\n", "!", "'s", " \n", "1"} {
@@ -95,13 +95,13 @@ func TestCounterOnLongRuns(t *testing.T) {
 	}
 }
 
-// A word of megabytes does not keep its caller from leaving.
+// A word of megabytes does not delay the end of a cancelled call.
 func TestLongWordEnds(t *testing.T) {
 	ctx := check.NewCountdown(2)
 	starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22))
 	check.True(t, err != nil && starts == nil, "%d starts, %v", len(starts), err)
 	check.True(t, ctx.Looks() <= 2, "%d more looks", ctx.Looks())
-	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
+	for _, looks := range []int{10, 100, 200} { // cancels while the parts are linked, queued and merged
 		ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0)
 		check.Equal(t, len(ends), 0, "after %d looks the %d parts were still gone through", looks, len(ends))
 	}
@@ -109,7 +109,7 @@ func TestLongWordEnds(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the vocabulary")
 
-// The file has the library's tokens, as many as are published with tiktoken.
+// The file has as many of the library's tokens as are published with tiktoken.
 func TestVocabulary(t *testing.T) {
 	codec := library(t)
 	var all []byte
@@ -117,7 +117,7 @@ func TestVocabulary(t *testing.T) {
 	for {
 		token, err := codec.Decode([]uint{uint(len(ids))})
 		if err != nil {
-			break // the id after the last
+			break // the id after the last token
 		}
 		all = append(append(all, byte(len(token))), token...)
 		ids[token] = int32(len(ids))
@@ -140,7 +140,7 @@ func FuzzCounter(f *testing.F) {
 	codec := library(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > 400 {
-			return // the library is quadratic
+			return // the library takes quadratic time
 		}
 		differ(t, Cl100k(), codec, s)
 	})
@@ -149,7 +149,7 @@ func FuzzCounter(f *testing.F) {
 func TestCounterEqualsLibraryOnPages(t *testing.T) {
 	step := 40
 	if os.Getenv("WILDGRAPHBENCH_ALL") != "" {
-		step = 1 // all pages: some seconds a megabyte
+		step = 1 // all pages: some seconds for a megabyte
 	}
 	pages := check.Pages(t, step)
 	codec := library(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A text is counted once, and again when too much was counted since.
+// A text is counted once, and again after too many others were counted.
 func TestRemember(t *testing.T) {
 	var asked atomic.Int32
 	count := tokens.Remember(func(s string) int { asked.Add(1); return len(s) })

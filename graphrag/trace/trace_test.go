@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// spans are those of a trace in OTLP.
+// spans returns the spans of a trace in OTLP.
 func spans(t *testing.T, r *trace.Recorder) []map[string]any {
 	t.Helper()
 	data := check.Of(json.Marshal(r)).OK(t)
@@ -57,7 +57,7 @@ func TestRecorder(t *testing.T) {
 	check.True(t, kind == "1 3" && status == "map[] map[code:2]", "kinds %s, status %s", kind, status)
 }
 
-// A trace has a limit, and many may write it.
+// A trace has a limited number of spans, and can be written concurrently.
 func TestRecorderIsBounded(t *testing.T) {
 	r := new(trace.Recorder)
 	ctx := trace.With(t.Context(), r)

@@ -14,8 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The files do not depend on how many parts an index was built in, and the parts do
-// not stay.
+// The files do not depend on the number of parts in which an index was built, and the parts are removed.
 func TestParts(t *testing.T) {
 	source := func(yield func(Triple, error) bool) {
 		for i := range 1000 {

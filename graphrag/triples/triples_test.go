@@ -55,7 +55,7 @@ func TestTSV(t *testing.T) {
 	}
 }
 
-// Things of one name stay apart by their ids, and one without a label has its id.
+// Entities with one name but different ids stay different, and an entity without a label has its id as label.
 func TestWikidata5M(t *testing.T) {
 	entities, bad, err := triples.ReadLabels("e", strings.NewReader("Q1\tParis\tCity of Light\nQ2\tParis\nQ3\n"))
 	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: an id without a name", "%v, %v", bad, err)
@@ -102,9 +102,9 @@ func TestNTriples(t *testing.T) {
 	check.True(t, err == nil && other["http://www.wikidata.org/entity/Q1"] == "Å bat", "%v, %v", other, err)
 }
 
-// What is right and what is not agrees with rdflib 7.
+// Valid and invalid lines are the same as for rdflib 7.
 func TestNTriplesStrict(t *testing.T) {
-	for line, want := range map[string][2]int{ // triples, bad lines
+	for line, want := range map[string][2]int{ // numbers of triples and of bad lines
 		`<a:s> <a:p> "x" .`:          {1, 0},
 		`<a:s> <a:p> "x"@en-GB .`:    {1, 0},
 		`<a:s> <a:p> "" .`:           {0, 0},
@@ -122,8 +122,8 @@ func TestNTriplesStrict(t *testing.T) {
 	}
 }
 
-// A file of which every tenth line is broken gives the others; names of 100 kB and
-// lines without an end are not held.
+// Every tenth line of a file is invalid and the others are read; names of 100 kB and lines without an end are
+// not kept in memory.
 func TestBadLines(t *testing.T) {
 	var file strings.Builder
 	for i := range 1000 {
@@ -195,7 +195,7 @@ func source(list []triples.Triple) iter.Seq2[triples.Triple, error] {
 	}
 }
 
-// random are triples over few entities, some of them values, some circles.
+// random returns triples over few entities, some of them literal values, some in circles.
 func random(n int) (out []triples.Triple) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range n {
@@ -219,8 +219,7 @@ func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	return map[string]*triples.Index{"memory": memory, "folder": folder}
 }
 
-// What an index holds is what was read, and neighbors are those that a comparison of
-// all with all finds.
+// An index contains what was read, and finds the neighbors that a comparison of all triples finds.
 func TestIndex(t *testing.T) {
 	list := random(300)
 	share := func(a, b triples.Triple) bool {
@@ -253,7 +252,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// ends are the entities of a triple.
+// ends returns the entities of a triple.
 func ends(t triples.Triple) []string {
 	if t.Literal {
 		return []string{t.Head.ID}
@@ -286,7 +285,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The index in a folder finds what the one in memory finds.
+// The index in a folder finds the same as the one in memory.
 func TestFolder(t *testing.T) {
 	list := random(5000)
 	found := map[string][]rank.Scored[int32]{}
@@ -297,7 +296,7 @@ func TestFolder(t *testing.T) {
 	check.True(t, diff == "" && len(found["folder"]) == 50, "%v", diff)
 }
 
-// A hub of a million triples costs no more than what is asked for.
+// A hub of a million triples costs only the triples that are requested.
 func TestHub(t *testing.T) {
 	var list []triples.Triple
 	for i := range 1_000_000 {
@@ -324,7 +323,7 @@ func TestBadFolders(t *testing.T) {
 	check.Is(t, triples.Build(t.Context(), at("half"), fails, triples.Options{}), broken, "a source that fails")
 	_, err = triples.Open(at("half"), nil)
 	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "never completed"), "a half folder: %v", err)
-	// A build that was killed leaves parts, too; the next one begins anew.
+	// A killed build leaves parts; the next one starts from the beginning.
 	check.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
 	err = triples.Build(t.Context(), at("half"), source(list), triples.Options{})
 	check.True(t, err == nil, "again: %v", err)
@@ -339,7 +338,7 @@ func TestBadFolders(t *testing.T) {
 	}
 }
 
-// tree writes files into a folder of their own; a name that ends in .gz is compressed.
+// tree writes files into a new folder; a file whose name ends in .gz is compressed.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -386,7 +385,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What is no graph of the format that its name claims is refused with the line and the remedy.
+// A file that does not have the format that its name promises is refused with the line and the remedy.
 func TestLoadRefuses(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"rows.tsv": "a\tb\nVienna\tcapital of\tAustria\nc\td\n", "empty.tsv": "", "a.xml": "<rdf/>",

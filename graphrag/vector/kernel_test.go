@@ -31,7 +31,7 @@ func randomVector(rng *rand.Rand, dim int, size float64) []float32 {
 	return v
 }
 
-// kernelSets are all that this processor can run: over floats, and over codes.
+// kernelSets are all kernels that this processor can run: for floats and for codes.
 func kernelSets() map[string]kernels {
 	codes := portable()
 	codes.codesPay = true
@@ -65,12 +65,12 @@ func TestCodeKernelsAreExact(t *testing.T) {
 			}
 			v := randomVector(rng, dim, 1)
 			if dim == 96 {
-				for i := range v { // as large as words are, all with one sign
+				for i := range v { // codes of the largest size, all with one sign
 					v[i] = -1
 				}
 			}
 			query.set(v, norm(v))
-			// The first row and the second reach the largest sums there are.
+			// The first two rows reach the largest possible sums.
 			for i, q := range query.words {
 				codes[i], codes[dim+i] = maxCode, -maxCode
 				if q < 0 {
@@ -118,8 +118,7 @@ func TestCodeErrorBound(t *testing.T) {
 	}
 }
 
-// An index in a folder gives the results of one in memory, bit for bit, over one slab and
-// several.
+// An index in a folder gives the results of one in memory, bit for bit, with one slab and with several.
 func TestFolder(t *testing.T) {
 	for _, o := range []Options{{Dim: 7}, {Dim: 33, Cosine: true}, {Dim: 24, Workers: 3}} {
 		for _, n := range []int{0, 1, 5, 2*slabRows + 11} {
@@ -170,7 +169,7 @@ func TestBadFolders(t *testing.T) {
 	check.True(t, errors.Is(err, ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
 }
 
-// keptOf is the oracle: all scores, those of rows to keep, in order.
+// keptOf is the oracle: the scores of the rows to keep, sorted.
 func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
 	t.Helper()
 	scores := check.Of(x.Scores(query, nil)).OK(t)
@@ -184,8 +183,7 @@ func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int
 	return all[:max(0, min(p.K, len(all)))]
 }
 
-// keeps are conditions that keep nothing, all, one row, every seventh, and the half
-// above.
+// keeps are conditions that accept no row, all, one, every seventh, and the half above.
 func keeps(n int) []func(int32) bool {
 	return []func(int32) bool{
 		nil,
@@ -221,7 +219,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A condition is asked about the rows that could be found, not about all.
+// A condition is evaluated only for rows that could be among the best.
 func TestKeepIsLazy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	const n = 4 * shardRows
@@ -237,8 +235,8 @@ func TestKeepIsLazy(t *testing.T) {
 	}
 }
 
-// A search of some rows alone finds what a condition that says the same finds, in one that is long
-// enough to be shared by workers too; rows are taken over from another index to the bit.
+// A search of listed rows finds what an equal condition finds, also in an index large enough for several
+// workers; rows can be copied from another index, bit for bit.
 func TestIDs(t *testing.T) {
 	for _, kernels := range kernelSets() {
 		idsWith(t, kernels)
@@ -274,8 +272,8 @@ func idsWith(t *testing.T, kernels kernels) {
 	check.True(t, y.AddFrom(x, 6000) != nil, "a row that is not there was taken over")
 }
 
-// bruteForce scores every stored row by the definition, which must agree with
-// a sum in plain order as far as float64 can tell.
+// bruteForce scores every stored row by the definition, and checks the scores against plain sums within the
+// precision of float64.
 func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[int32] {
 	t.Helper()
 	query = slices.Clone(query)
@@ -307,8 +305,8 @@ func newIndex(t testing.TB, opts Options, k kernels) *Index {
 	return x
 }
 
-// someVectors are of small integers, so that equal scores are frequent, or of
-// very different lengths. Some are repeated and some zero.
+// someVectors has vectors of small integers, so that equal scores are frequent, or of very different lengths.
+// Some are repeated and some are zero.
 func someVectors(rng *rand.Rand, n, dim int, integers bool) [][]float32 {
 	vectors := make([][]float32, n)
 	for i := range vectors {
@@ -332,8 +330,8 @@ func someVectors(rng *rand.Rand, n, dim int, integers bool) [][]float32 {
 	return vectors
 }
 
-// TestSearchIsExact compares ids and order with brute force, and scores to
-// the last bit, for every dimension to 70, all kernels and all options.
+// TestSearchIsExact compares ids and order with brute force, and scores bit for bit, for every dimension to 70,
+// all kernels and all options.
 func TestSearchIsExact(t *testing.T) {
 	for name, kernels := range kernelSets() {
 		t.Run(name, func(t *testing.T) {
@@ -402,7 +400,7 @@ func TestRefusals(t *testing.T) {
 	check.Is(t, check.Err(x.Search([]float32{1}, 1, nil)), ErrVector, "Search")
 }
 
-// TestConcurrentUse adds and searches at once; the race detector looks on.
+// TestConcurrentUse adds and searches concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	x := newIndex(t, Options{Dim: 3, Workers: 2}, fastest())
 	var wg sync.WaitGroup
@@ -437,7 +435,7 @@ func TestConcurrentUse(t *testing.T) {
 	check.Equal(t, x.Len(), 200, "rows")
 }
 
-// TestScores holds all scores against the definition.
+// TestScores compares all scores with the definition.
 func TestScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}} {
@@ -464,7 +462,7 @@ func TestCosineOfTwo(t *testing.T) {
 		{[]float32{3, 4}, []float32{6, 8}, 1},
 		{[]float32{3, 4}, []float32{-3, -4}, -1},
 		{[]float32{1, 1}, []float32{1, 0}, math.Sqrt(.5)},
-		{[]float32{math.MaxFloat32}, []float32{math.MaxFloat32}, 1}, // squares overflow float32
+		{[]float32{math.MaxFloat32}, []float32{math.MaxFloat32}, 1}, // the square overflows a float32
 		{[]float32{0, 0}, []float32{1, 0}, 0},
 		{[]float32{1}, []float32{1, 0}, 0},
 		{nil, nil, 0},

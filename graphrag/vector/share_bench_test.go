@@ -24,10 +24,10 @@ import (
 
 const shareDim = 384
 
-// BenchmarkShare tells of several shares how long a query takes and how many of its ten
-// best rows it finds, over passages and questions of WildGraphBench and over VECTOR_ROWS
-// generated rows (100,000 if it is not set): around topics, and without any structure,
-// which is the worst case. The folders lie in the folder for temporary files.
+// BenchmarkShare measures for several shares how long a query takes and how many of its ten best rows it finds:
+// over passages and questions of WildGraphBench, and over VECTOR_ROWS generated rows (100,000 by default),
+// which lie around topics, or without any structure, which is the worst case. The folders are in the folder for
+// temporary files.
 func BenchmarkShare(b *testing.B) {
 	rows := "100000"
 	if testing.Short() {
@@ -75,7 +75,7 @@ func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, q
 	}
 }
 
-// built is an index of n rows in a folder that ends with the benchmark.
+// built is an index of n rows in a folder that is removed after the benchmark.
 func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float32) []float32) *vector.Index {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "index")
@@ -106,8 +106,8 @@ func common(a, b []rank.Scored[int32]) int {
 	return n
 }
 
-// mixture draws rows by their number: around 5,000 topics of very different size, in
-// 48 latent dimensions, and a little noise in all.
+// mixture returns a row by its number: near one of 5,000 topics of very different sizes, in 48 latent
+// dimensions, with a little noise in all.
 func mixture() func(i int, dst []float32) []float32 {
 	const latent, topics = 48, 5000
 	rng := rand.New(rand.NewPCG(48, 1))
@@ -136,7 +136,7 @@ func mixture() func(i int, dst []float32) []float32 {
 	}
 }
 
-// normal draws rows of which none is near another.
+// normal returns a row by its number; no row is near another.
 func normal(i int, dst []float32) []float32 {
 	rng := rand.New(rand.NewPCG(50, uint64(i)))
 	dst = slices.Grow(dst[:0], shareDim)
@@ -146,8 +146,8 @@ func normal(i int, dst []float32) []float32 {
 	return dst
 }
 
-// passages are the pages of WildGraphBench in pieces of 400 bytes, and its questions,
-// as an LSA of every tenth piece sees them.
+// passages are the pages of WildGraphBench in pieces of 400 bytes, and its questions, embedded by an LSA of
+// every tenth piece.
 func passages(b *testing.B) (rows, queries [][]float32) {
 	b.Helper()
 	var texts, sample, questions []string

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// topical are vectors around centers, and fifty more as queries.
+// topical returns vectors around centers, and fifty more as queries.
 func topical(rng *rand.Rand, n, dim int) (rows, queries [][]float32) {
 	centers := make([][]float32, 60)
 	for i := range centers {
@@ -34,7 +34,7 @@ func topical(rng *rand.Rand, n, dim int) (rows, queries [][]float32) {
 	return rows[:n], rows[n:]
 }
 
-// inFolder is an index of rows in a new folder.
+// inFolder returns an index of rows in a new folder.
 func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
@@ -45,8 +45,7 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	return x, dir
 }
 
-// The transform keeps angles and is its own inverse but for the length, for an even and
-// an odd number of steps.
+// The transform keeps angles and, up to a factor, is its own inverse, for an even and an odd number of steps.
 func TestRotation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, dim := range []int{4, 12, 64, 100, 128, 320, 384} {
@@ -64,7 +63,7 @@ func TestRotation(t *testing.T) {
 			continue
 		}
 		for i := range x {
-			want := float32(0) // a row of the matrix, by its definition
+			want := float32(0) // a row of the matrix by its definition
 			for j, v := range a {
 				sign := 1 - 2*float32(popcount(i&j)&1)
 				want += sign * r.flips[0][j] * v
@@ -73,7 +72,7 @@ func TestRotation(t *testing.T) {
 		}
 		one := rotation{r.width, r.block, [2][]float32{r.flips[0], ones(r.width)}}
 		one.apply(x, a)
-		hadamard(x) // twice the transform is width times the identity
+		hadamard(x) // a second transform gives the vector times the width
 		for i := range y {
 			if got := float64(x[i]) / float64(r.width); math.Abs(got-float64(y[i])) > 1e-4*norm(y) {
 				t.Fatalf("%d components: transform at %d is %v, want %v", dim, i, got, y[i])
@@ -111,7 +110,7 @@ func TestDifferRows(t *testing.T) {
 		out := make([]int32, n)
 		differRows(out, rows, planes)
 		for i, got := range out {
-			want := 0 // bit by bit
+			want := 0 // computed bit by bit
 			for bit := range 64 * words {
 				at := func(word uint64) int { return int(word >> (bit % 64) & 1) }
 				row := at(rows[(i/signGroup*words+bit/64)*signGroup+i%signGroup])
@@ -125,10 +124,9 @@ func TestDifferRows(t *testing.T) {
 	}
 }
 
-// Estimates are right in the mean, but for the little that the quantizer takes of all
-// scores alike, and as far off as the paper says: about
-// sqrt((1-c²)/c²)/sqrt(width-1) of the lengths, c = sqrt(2/pi), and a little for what is
-// lost of the query.
+// Estimates are right on average, except for the small factor by which the quantizer lowers all scores, and
+// their deviation is the paper's: about sqrt((1-c²)/c²)/sqrt(width-1) of the lengths, c = sqrt(2/pi), plus a
+// little for the rounding of the query.
 func TestEstimates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	const dim = 384
@@ -137,7 +135,7 @@ func TestEstimates(t *testing.T) {
 	var off []float64
 	for range 500 {
 		row, query := randomVector(rng, dim, 3), randomVector(rng, dim, 1)
-		for j := range row { // not far from the query
+		for j := range row { // near the query
 			row[j] += query[j]
 		}
 		unit := turn.signRow(group, 3, row, turned)
@@ -155,7 +153,7 @@ func TestEstimates(t *testing.T) {
 		"estimates are off by %.4f in the mean, deviation %.4f; want 0 and about %.4f", mean, deviation, want)
 }
 
-// Keys are in the order of the numbers, and lead back to the least number that has them.
+// Keys have the order of the scores, and give the lowest score that has them.
 func TestOrder(t *testing.T) {
 	inf := float32(math.Inf(1))
 	sorted := []float32{-inf, -3e30, -2, -1, -1e-40, 0, 1e-38, .5, .51, 1, 7e20, inf}
@@ -170,8 +168,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A share finds nearly all of the best rows, and neither kernels, workers nor the
-// place of the index change a bit of what it finds.
+// A share finds nearly all of the best rows, and the result has the same bits with any kernel, number of
+// workers and place of the index.
 func TestShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var rows, queries [][]float32
@@ -229,14 +227,14 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// With a condition the share is that of the rows to keep: as many are read.
+// With a condition the share is a share of the accepted rows: as many are read.
 func TestKeepWithShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	rows, queries := topical(rng, 9000, 24)
 	rows[7], rows[8999] = make([]float32, 24), make([]float32, 24)
 	x, _ := inFolder(t, Options{Dim: 24, Signs: true}, rows)
 	queries = append(queries[:6], make([]float32, 24))
-	conditions := append(keeps(len(rows)), func(id int32) bool { return id%200 == 7 }) // 45 rows: all are read
+	conditions := append(keeps(len(rows)), func(id int32) bool { return id%200 == 7 }) // accepts 45 rows, which are all read
 	for i, keep := range conditions {
 		for _, k := range []int{0, 10, 50, math.MaxInt} {
 			p := Params{K: k, Keep: keep, Share: .12}
@@ -269,13 +267,13 @@ func TestShareAllocatesNothing(t *testing.T) {
 	x, _ := inFolder(t, Options{Dim: 8, Signs: true, Workers: 1}, rows)
 	var dst []rank.Scored[int32]
 	least := math.Inf(1)
-	for range 20 { // a pool may be emptied at any time
+	for range 20 { // repeats, since a pool may be emptied at any time
 		least = min(least, testing.AllocsPerRun(1, func() { dst, _ = x.SearchWith(queries[0], Params{K: 5, Share: .1}, dst[:0]) }))
 	}
 	check.Equal(t, least, 0, "a query allocates %v times", least)
 }
 
-// Few rows, equal rows, rows of zeros, lengths at the limits, and none at all.
+// Few rows, equal rows, rows of zeros, rows of extreme length, and no rows.
 func TestSignsOfLittle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, n := range []int{0, 1, 8, 2500} {
@@ -303,8 +301,8 @@ func TestSignsOfLittle(t *testing.T) {
 	}
 }
 
-// What was killed is no index, nor are signs that do not fit, nor what was written before
-// there were signs.
+// An index whose writing was killed is refused, and so are sign files that do not match, and files of versions
+// without them.
 func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")

@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A view finds what an index of its list finds, to the bit: with equal vectors, in any order, after changes,
-// and when its index has grown for a later list.
+// A view finds what an index of its rows finds, bit for bit: with equal vectors, in any order, after changes,
+// and when its index has grown for a later view.
 func TestView(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	fresh := func() []float32 {
@@ -33,7 +33,7 @@ func TestView(t *testing.T) {
 	for range 300 {
 		list = append(list, fresh())
 	}
-	list = append(list, list[7], list[7]) // the same slice, three times
+	list = append(list, list[7], list[7]) // the same row three times
 	same := func(v *vector.View, list [][]float32) {
 		t.Helper()
 		ix := check.Of(vector.New(opts)).OK(t)

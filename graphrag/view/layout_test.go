@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The tree's forces are those of all pairs but for a few percent.
+// The forces that the tree computes are those of all pairs within a few percent.
 func TestRepel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 500
@@ -19,7 +19,7 @@ func TestRepel(t *testing.T) {
 	for v := range x {
 		x[v], y[v], mass[v] = 100*r.NormFloat64(), 100*r.NormFloat64(), 1+9*r.Float64()
 	}
-	x[1], y[1] = x[0], y[0] // two in one place
+	x[1], y[1] = x[0], y[0] // two nodes at one place
 	var tr tree
 	tr.build(x, y, mass)
 	var off, all float64
@@ -39,12 +39,12 @@ func TestRepel(t *testing.T) {
 	check.True(t, off <= .06*all, "forces are off by %.1f %%", 100*off/all)
 }
 
-// Groups that are joined by one edge stand apart, and what is joined stands close.
+// Groups joined by one edge are apart, and nodes joined by edges are near each other.
 func TestLayoutSetsGroupsApart(t *testing.T) {
 	const groups, size = 6, 30
 	r := rand.New(rand.NewPCG(3, 4))
 	var edges []graph.Edge
-	labels := make([]int32, groups*size) // the layout is not told the groups
+	labels := make([]int32, groups*size) // the layout does not get the groups
 	for v := range int32(groups * size) {
 		for range 4 {
 			edges = append(edges, graph.Edge{From: v, To: v/size*size + r.Int32N(size), Weight: 1})
@@ -72,7 +72,7 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 	check.True(t, ratio >= 2.5, "between groups it is %.2f times as far as within", ratio)
 }
 
-// Parts without an edge between them do not stand so far apart that they are dots themselves.
+// Components without an edge between them are not so far apart that they look like dots.
 func TestPartsFillThePicture(t *testing.T) {
 	const stars, size, alone = 3, 15, 4
 	var edges []graph.Edge
@@ -92,7 +92,7 @@ func TestPartsFillThePicture(t *testing.T) {
 	check.True(t, long >= .12, "an edge is %.3f of the picture long", long)
 }
 
-// What is in one place is moved apart, also where no force would.
+// Nodes at one place are moved apart, even where no force acts.
 func TestSeparate(t *testing.T) {
 	x, y := make([]float64, 30), make([]float64, 30)
 	for v := range x {

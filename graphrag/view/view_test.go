@@ -60,7 +60,7 @@ func page(t testing.TB, o view.Options) string {
 	return b.String()
 }
 
-// piece is what a page holds packed.
+// piece returns a packed part of a page.
 func piece[T any](t testing.TB, page string, n int) (out T) {
 	t.Helper()
 	m := regexp.MustCompile(fmt.Sprintf(`id="piece%d">([^<]*)<`, n)).FindStringSubmatch(page)
@@ -87,7 +87,7 @@ type told struct {
 	}
 }
 
-// Every fact has the sentence that names both ends, and its page.
+// Every fact has the sentence that names both ends, and the sentence's page.
 func TestFacts(t *testing.T) {
 	html := page(t, view.Options{Title: "Ships", Chunks: of})
 	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
@@ -97,12 +97,12 @@ func TestFacts(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Colin Archer | built | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md",
-		"Nansen | sailed with | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md", // one end is the most that is named
+		"Nansen | sailed with | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md", // no sentence names more than one end
 		"Colin Archer | was born in | Larvik | Larvik is a town. | larvik.md",
 	} {
 		check.True(t, slices.Contains(lines, want), "no %s in\n%s", want, strings.Join(lines, "\n"))
 	}
-	if len(s.Facts) != 4 || len(d.Names) != 6 || len(d.From) != 4 { // what is about one entity alone is not shown
+	if len(s.Facts) != 4 || len(d.Names) != 6 || len(d.From) != 4 { // texts about a single entity are not shown
 		t.Errorf("%d facts, %d names, %d edges", len(s.Facts), len(d.Names), len(d.From))
 	}
 	fram := slices.Index(d.Names, "Fram")
@@ -113,7 +113,7 @@ func TestFacts(t *testing.T) {
 	check.True(t, bare.Facts[0].S == "" && slices.Contains(bare.Pages, "fram.md"), "without chunks: %+v %q", bare.Facts[0], bare.Pages)
 }
 
-// What somebody else wrote is nowhere markup, steers nothing, and is cut.
+// Texts from outside are never markup, control nothing, and are cut.
 func TestHostile(t *testing.T) {
 	html := page(t, view.Options{Title: hostile, Chunks: of})
 	check.True(t, !strings.Contains(html, "<img") && !strings.Contains(html, "\u202e"), "a title is markup")
@@ -123,7 +123,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// The policy names every script and style by its hash, and allows nothing else.
+// The content policy names every script and style by its hash, and permits nothing else.
 func TestPolicy(t *testing.T) {
 	html := page(t, view.Options{})
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)[1]
@@ -140,7 +140,7 @@ func TestPolicy(t *testing.T) {
 	check.Equal(t, count, 4, "scripts and styles, want three and one")
 }
 
-// Of a question it shows what was found first, and what is next to it.
+// For a question it shows what was found first, and the neighbours of that.
 func TestAsked(t *testing.T) {
 	hit := graphrag.Hit{Chunk: chunks["larvik.md"][0]}
 	html := page(t, view.Options{Chunks: of, Asked: &view.Asked{Question: "Where was he born?", Answer: "In Larvik.", Found: graphrag.Found{
@@ -165,7 +165,7 @@ func TestAsked(t *testing.T) {
 	check.Equal(t, len(nothing.Names), 0, "of nothing found: %q", nothing.Names)
 }
 
-// Equal graphs give equal files, and pictures that are XML.
+// Equal graphs give equal files, and pictures that are valid XML.
 func TestEqualBytes(t *testing.T) {
 	check.Equal(t, page(t, view.Options{Chunks: of}), page(t, view.Options{Chunks: of}), "two pages of one graph differ")
 	v := check.Of(view.New(t.Context(), knowledge(t), view.Options{Title: hostile})).OK(t)
@@ -185,7 +185,7 @@ func TestEqualBytes(t *testing.T) {
 	check.True(t, count["circle"] == 6 && count["path"] == 4 && count["text"] == 6, "%v", count)
 }
 
-// No name of a picture lies on another one: letters are 6 wide at least.
+// No name in a picture covers another one: letters are at least 6 wide.
 func TestNamesStandFree(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
 	for i := range 60 {
@@ -235,8 +235,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// A graph as one page. Of a system it is view.New(ctx, system.Graph(), …), with
-// Chunks that asks system.Get.
+// A graph as one page. For a system call view.New(ctx, system.Graph(), …) with a Chunks that calls system.Get.
 func Example() {
 	ctx := context.Background()
 	base, _ := kg.NewBase(kg.Options{})

@@ -2,8 +2,8 @@
 
 // Package check has what tests share: assertions, texts, and contexts that are cancelled.
 //
-// An assertion that fails reports the line of its caller. The format and the arguments that
-// follow its values say what was tested.
+// A failed assertion reports the line of its caller. Its last arguments, a format and values, say what was
+// tested.
 package check
 
 import (
@@ -31,8 +31,8 @@ func OK(tb testing.TB, err error, about ...any) {
 	}
 }
 
-// Equal reports a test that got another value than it wants. Values are equal as
-// [reflect.DeepEqual] or [cmp.Equal] says, unexported fields included.
+// Equal fails the test if got differs from want. Values are equal if [reflect.DeepEqual] or [cmp.Equal] says
+// so; unexported fields count.
 func Equal[T any](tb testing.TB, got, want T, about ...any) {
 	if reflect.DeepEqual(got, want) {
 		return
@@ -50,10 +50,10 @@ func Equal[T any](tb testing.TB, got, want T, about ...any) {
 	}
 }
 
-// Err returns the error of a call that returns a value too.
+// Err returns the error of a call that returns a value and an error.
 func Err[T any](_ T, err error) error { return err }
 
-// Is reports an error that does not match the target, as [errors.Is] says.
+// Is fails the test if the error does not match the target by [errors.Is].
 func Is(tb testing.TB, err, target error, about ...any) {
 	if !errors.Is(err, target) {
 		tb.Helper()
@@ -61,7 +61,7 @@ func Is(tb testing.TB, err, target error, about ...any) {
 	}
 }
 
-// Fails reports an error that does not contain the text, or none.
+// Fails fails the test if there is no error, or its message does not contain the text.
 func Fails(tb testing.TB, err error, text string, about ...any) {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		tb.Helper()
@@ -69,7 +69,7 @@ func Fails(tb testing.TB, err error, text string, about ...any) {
 	}
 }
 
-// Contains reports a text that does not contain a part of it.
+// Contains fails the test if the text does not contain the part.
 func Contains[T ~string | ~[]byte](tb testing.TB, text T, part string, about ...any) {
 	if !strings.Contains(string(text), part) {
 		tb.Helper()
@@ -77,7 +77,7 @@ func Contains[T ~string | ~[]byte](tb testing.TB, text T, part string, about ...
 	}
 }
 
-// True reports a condition that does not hold.
+// True fails the test if a condition is false; the format says what was tested.
 func True(tb testing.TB, holds bool, format string, args ...any) {
 	if !holds {
 		tb.Helper()
@@ -85,7 +85,7 @@ func True(tb testing.TB, holds bool, format string, args ...any) {
 	}
 }
 
-// Must ends the test if a condition does not hold.
+// Must ends the test if a condition is false.
 func Must(tb testing.TB, holds bool, format string, args ...any) {
 	if !holds {
 		tb.Helper()
@@ -93,8 +93,8 @@ func Must(tb testing.TB, holds bool, format string, args ...any) {
 	}
 }
 
-// Long skips a test that takes seconds or starts the go command, unless WILDGRAPH_LONG or one of
-// the variables is set.
+// Long skips a test that takes seconds or starts the go command, unless WILDGRAPH_LONG or one of the given
+// environment variables is set.
 func Long(tb testing.TB, variables ...string) {
 	for _, v := range append(variables, "WILDGRAPH_LONG") {
 		if os.Getenv(v) != "" {
@@ -105,7 +105,7 @@ func Long(tb testing.TB, variables ...string) {
 	tb.Skip("takes long: set WILDGRAPH_LONG, as .ci/run does")
 }
 
-// label formats what was tested, followed by a colon.
+// label returns the description of what was tested, followed by a colon.
 func label(about []any) string {
 	if len(about) == 0 {
 		return ""
@@ -131,7 +131,7 @@ func (r Result[T]) OK(tb testing.TB, about ...any) T {
 	return r.value
 }
 
-// Tricky are texts at the edges of the split patterns.
+// Tricky are texts that are hard to split into words: at the limits of the patterns of tokenizers.
 var Tricky = []string{
 	"", " ", "  ", "\n", " \n", "\n ", " \n ", "a  b", "a \n b", "a\n\n  b", "\t\tx", "\r\n\r\nx", "x   ", "x \t\n\n\t y", "\u00a0\u00a0x", "\u2003 x", "\u0085\u0085y",
 	"I'm he's WE'LL they'Ve 'S 'x 're'", "'s", "''s", "x'", "'ſ", "don't'd", "İ'S", "ǅungla", "ʰa", "ªº",
@@ -164,7 +164,7 @@ func Pages(tb testing.TB, n int) []string {
 	return pages
 }
 
-// Size is the bytes of all pages.
+// Size returns the number of bytes of all pages.
 func Size(pages []string) (n int64) {
 	for _, s := range pages {
 		n += int64(len(s))
@@ -172,8 +172,7 @@ func Size(pages []string) (n int64) {
 	return n
 }
 
-// Generated is prose with the letter statistics of nothing in particular: the
-// text of benchmarks that need no data set.
+// Generated returns a text of random words, of at least n bytes, for benchmarks that need no data set.
 func Generated(n int) string {
 	rng := rand.New(rand.NewPCG(7, 8))
 	words := strings.Fields("the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many off before must well back through years much where your way down should because long each just state those people too mr how little good world make very year still see own work men day get here between both life being under three never know same last another while us might great go come since against right came take used himself few house use place during high without again home around small however found mrs part school thought went say general once upon war every don't does got united left number until always away something fact water less public put think almost hand enough far took head yet better government system 1945 2022 xylophonist Bloemfontein https://example.org/wiki/Page_1")
@@ -188,21 +187,21 @@ func Generated(n int) string {
 	return b.String()
 }
 
-// Countdown is a context that is cancelled at its n-th look: it tells, without a
-// clock, whether a long piece of work looks often enough.
+// Countdown is a context that is cancelled after n calls of Err: it shows, without a clock, whether long work
+// asks for cancellation often enough.
 type Countdown struct {
 	context.Context
 	left atomic.Int64
 }
 
-// NewCountdown returns a context of n looks that find nothing.
+// NewCountdown returns a context whose first n calls of Err return nil.
 func NewCountdown(n int) *Countdown {
 	c := &Countdown{Context: context.Background()}
 	c.left.Store(int64(n))
 	return c
 }
 
-// Err is nil n times.
+// Err returns nil for the first n calls, then [context.Canceled].
 func (c *Countdown) Err() error {
 	if c.left.Add(-1) < 0 {
 		return context.Canceled
@@ -210,10 +209,10 @@ func (c *Countdown) Err() error {
 	return nil
 }
 
-// Looks returns the number of looks after the first n, 0 if the work ended before.
+// Looks returns the number of calls of Err after the first n.
 func (c *Countdown) Looks() int { return int(max(0, -c.left.Load())) }
 
-// Rows reads a file of test data: in each line cells as Go quotes them.
+// Rows reads a file of test data: the cells of a line are quoted Go strings.
 func Rows(tb testing.TB, name string) (rows [][]string) {
 	for line := range strings.Lines(string(Of(os.ReadFile(name)).OK(tb))) {
 		var row []string

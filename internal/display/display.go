@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable makes a foreign text safe to show: without the characters that steer a terminal,
-// that turn the direction of writing, or that are invisible. Line breaks and tabs stay, other
-// control characters become blanks, and so do the separators of lines and paragraphs.
+// Printable makes a text from outside safe to show: it removes the characters that control a terminal, that
+// change the direction of writing, or that are invisible. Line breaks and tabs stay; other control characters,
+// and Unicode's separators of lines and paragraphs, become blanks.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -30,20 +30,20 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// OneLine is a printable text on one line, for a table or a line of progress.
+// OneLine returns a printable text on one line, for a table or a line of progress.
 func OneLine(s string) string { return blankLines.Replace(Printable(s)) }
 
 var blankLines = strings.NewReplacer("\n", " ", "\t", " ")
 
-// JSON encodes values without HTML escapes, and with the characters that Printable
-// takes out as \u escapes, so that what is written can be looked at in a terminal.
+// JSON returns an encoder that writes no HTML escapes, and writes the characters that Printable removes as \u
+// escapes, so that a terminal can show the output.
 func JSON(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(escaper{w})
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// escaper takes what a json.Encoder writes: whole values.
+// escaper escapes hidden characters in the output of a json.Encoder, which writes whole values.
 type escaper struct{ w io.Writer }
 
 func (e escaper) Write(p []byte) (int, error) {
@@ -53,8 +53,8 @@ func (e escaper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escape writes hidden characters as \u escapes: inside of texts they mean the same,
-// and elsewhere valid JSON has none but line breaks and tabs.
+// escape writes hidden characters as \u escapes, which mean the same inside strings. Outside strings valid JSON
+// has no hidden characters except line breaks and tabs.
 func escape(data []byte) []byte {
 	if !strings.ContainsFunc(string(data), hidden) {
 		return data
@@ -72,8 +72,7 @@ func escape(data []byte) []byte {
 	return out
 }
 
-// hidden reports whether Printable removes a character. The joiners
-// shape the letters of some scripts, and are kept.
+// hidden reports whether Printable removes a character. The two joiners, which some scripts need, are kept.
 func hidden(r rune) bool {
 	switch {
 	case ' ' <= r && r <= '~', r == '\n', r == '\t', r == '\u200c', r == '\u200d':
@@ -82,8 +81,7 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Head is the start of a text, of at most a number of bytes, up to the end of a word; ""
-// if the first word is longer.
+// Head returns the first words of a text, in at most the given number of bytes; "" if the first word is longer.
 func Head(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
@@ -91,7 +89,7 @@ func Head(s string, bytes int) string {
 	return strings.TrimSpace(s[:max(strings.LastIndexFunc(s[:bytes+1], unicode.IsSpace), 0)])
 }
 
-// Digits is a number with commas between groups of three digits.
+// Digits returns a number with commas between groups of three digits.
 func Digits(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
@@ -100,7 +98,7 @@ func Digits(n int) string {
 	return s
 }
 
-// Counted is a number of things.
+// Counted returns a number and a noun in the singular or plural: "1 page", "2 pages".
 func Counted(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -108,7 +106,7 @@ func Counted(n int, one string) string {
 	return Digits(n) + " " + one + "s"
 }
 
-// Beginning is at most the first 80 bytes of a text, and a mark where it is cut.
+// Beginning returns at most the first 80 bytes of a text, followed by an ellipsis if it is longer.
 func Beginning(s string) string {
 	const most = 80
 	if len(s) <= most {
@@ -121,7 +119,7 @@ func Beginning(s string) string {
 	return s[:cut] + "…"
 }
 
-// Single is a text on one line, without control characters.
+// Single returns a text on one line, without control characters.
 func Single(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
@@ -132,7 +130,8 @@ var romans = []struct {
 	sign  string
 }{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
 
-// Numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or HTML; other ones are decimal.
+// Numeral returns a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or HTML, by default
+// decimal.
 func Numeral(of string, n int) string {
 	decimal := strconv.Itoa(n)
 	switch of {
@@ -143,7 +142,7 @@ func Numeral(of string, n int) string {
 	case "upperRoman", "I", "romanUc", "upper-roman":
 		return strings.ToUpper(Numeral("i", n))
 	case "lowerLetter", "a", "alphaLc", "lower-alpha", "lower-latin":
-		if n > 0 && n <= 26*32 { // z, aa, bb
+		if n > 0 && n <= 26*32 { // after z follow aa, bb and so on
 			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
 		}
 	case "lowerRoman", "i", "romanLc", "lower-roman":

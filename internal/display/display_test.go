@@ -41,7 +41,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// What is encoded means what it meant, and shows nothing hidden.
+// Escaped JSON means the same, and shows no hidden characters.
 func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
 	var out strings.Builder

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package judgetest puts a judge into go test: a [Suite] asks the system under test, and each [Case] lists
-// checks of the answer. Cases are subtests, so -run picks one and tools that read the output of go test
-// report each.
+// checks of the answer. Cases are subtests: -run selects one, and tools that read the output of go test report
+// each case.
 //
 //	func TestAnswers(t *testing.T) {
 //		judgetest.Run(t, judgetest.Suite{
@@ -16,10 +16,10 @@
 //		})
 //	}
 //
-// [ReadCases] reads cases from a file, and [Suite.Pass] is the required share of them. The default judge is
-// the lexical one, which needs no model. A judge by the model of a paid.Client uses the replies in its file,
-// so that a test asks once, and then costs nothing and gives the same results. A verdict that could not be
-// obtained fails the test as unscored: it is neither a pass nor a wrong answer.
+// [ReadCases] reads cases from a file, and [Suite.Pass] is the required share of them. The default judge is the
+// lexical one, which needs no model. A judge with a model of a paid.Client uses the replies stored in the
+// client's file, so that a repeated test costs nothing and gives the same results. A verdict that could not be
+// obtained fails the test as unscored, not as a wrong answer.
 //
 // [Grader] is for tests of programs that judge by model.
 package judgetest

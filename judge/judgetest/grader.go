@@ -18,17 +18,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Grader is a model that answers the prompts of the judges by rules, for tests of programs that judge by
-// model. It passes the canaries. A nil function answers no.
+// Grader is a model that answers the prompts of the judges by rules, for tests of programs that judge by model.
+// Its verdicts on control items are right. A nil function answers no.
 type Grader struct {
 	// Fact reports whether a candidate states the reference.
 	Fact func(reference, candidate string) bool
-	// Statements splits an answer.
+	// Statements splits an answer into statements.
 	Statements func(answer string) []string
 	// Same reports whether a predicted statement is equivalent to the gold one.
 	Same func(gold, predicted string) bool
 	// Together returns the indices of the statements in a list that together state a statement, for the joint
-	// profile; nil returns the ones that are the Same.
+	// profile; if it is nil, these are the statements for which Same is true.
 	Together func(statement string, list []string) []int
 	// Holds reports whether a text supports a statement.
 	Holds func(text, statement string) bool
@@ -50,12 +50,12 @@ func (g Grader) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 10}}, nil
 }
 
-// Reply returns the text of the reply; ok is false if the request is not from a judge.
+// Reply returns the text of the reply, and false if the request is not from a judge.
 func (g Grader) Reply(r llm.Request) (string, bool) {
 	if len(r.Messages) == 0 {
 		return "", false
 	}
-	var prompt string // the first message of the user
+	var prompt string // the first user message
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role == llm.User {
 			prompt = m.Text
@@ -73,7 +73,7 @@ func (g Grader) Reply(r llm.Request) (string, bool) {
 	return string(b), err == nil
 }
 
-// Result is one verdict of a reply.
+// Result is a verdict in a reply, on the item ID.
 type Result struct {
 	ID         string    `json:"id"`
 	Reason     string    `json:"reason,omitempty"`
@@ -113,11 +113,11 @@ func (g Grader) Results(prompt string) []Result {
 var (
 	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
 	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
-	// The end of the joint profile's prompt for two lists.
+	// listNumber matches the end of the joint profile's prompt for two lists.
 	listNumber = regexp.MustCompile(`(?m)^The number of the lists is ([0-9]{6})\. Give a verdict on (.*)\.$`)
 )
 
-// comparisons returns the verdicts on two lists in both directions.
+// comparisons returns the verdicts on each list's statements by the statements of the other list.
 func (g Grader) comparisons(parts promptParts, asked string) []Result {
 	goldIDs, gold := entries(parts.text("gold"))
 	ids, predicted := entries(parts.text("predicted"))
@@ -152,7 +152,7 @@ func (g Grader) together(statement string, list []string, same func(statement, o
 	return out
 }
 
-// same compares a predicted statement with a gold one; control items have fixed verdicts.
+// same reports whether a predicted statement states a gold one; the verdicts on control items are fixed.
 func (g Grader) same(gold, predicted string) bool {
 	if c, is := canary(gold); is {
 		return gold == c.Fact && predicted == c.Restated
@@ -230,7 +230,7 @@ func score(ok bool) *int {
 	return &n
 }
 
-// canary returns the control item that a statement is of.
+// canary returns the control item to which a statement belongs, if any.
 func canary(s string) (protocol.Canary, bool) {
 	for _, c := range protocol.Canaries() {
 		if s == c.Fact || s == c.Restated || s == c.Falsehood {
@@ -245,7 +245,7 @@ type promptPart struct{ above, label, text string }
 
 type promptParts []promptPart
 
-// readParts returns the texts between the marks that the prompt announces. Other marks are text.
+// readParts returns the texts between the marks that the prompt announces. Other marks belong to the texts.
 func readParts(prompt string) promptParts {
 	code := announced.FindStringSubmatch(prompt)
 	if code == nil {
@@ -296,21 +296,21 @@ func entries(list string) (ids, texts []string) {
 //	{"question": "What does the owner earn?", "unanswerable": true}
 //	{"question": "When was it built?", "answer": "In 1890.", "never": ["It was built in 1891."], "grounded": true}
 //
-// They become [States], [Cites], [Covers] (all statements without a share), [Refuses], [Never] and
-// [Grounded]. name is the name of the file in errors, which name the line and its fault.
+// The keys become [States], [Cites], [Covers] (with the share, or 1 without one), [Refuses], [Never] and
+// [Grounded]. name is the name of the file in errors, which give the line and its fault.
 func ReadCases(r io.Reader, name string) ([]Case, error) {
 	type line struct {
 		ID, Question, Answer             string
 		Aliases, Statements, Gold, Never []string
 		Share                            *float64
 		Unanswerable, Grounded           bool
-		Type                             any // keys of other readers of the file
+		Type                             any // keys that other readers of the file use
 		Where                            any
 	}
 	var out []Case
 	for l, err := range journal.ReadLines[json.RawMessage](r, journal.LineOptions{Name: name}) {
 		if err != nil {
-			return nil, fmt.Errorf("judgetest: %w", err)
+			return nil, fmt.Errorf("judgetest: read the cases: %w", err)
 		}
 		var v line
 		keys := json.NewDecoder(bytes.NewReader(l.Value))

@@ -23,17 +23,17 @@ type Suite struct {
 	// Judge judges the answers; nil is the lexical judge.
 	Judge judge.Judge
 	Cases []Case
-	// Pass is the share of cases, in 0..1, that must hold; 0 means all. Below all, a failed case is logged,
-	// and the test fails if too few hold.
+	// Pass is the share of cases, in 0..1, that must hold; 0 means all. With a smaller share a failed case is
+	// logged, and the test fails if too few cases hold.
 	Pass float64
 }
 
 // Case is one question.
 type Case struct {
-	// Name is the name of the subtest; "" is the question.
+	// Name is the name of the subtest; "" means the question.
 	Name     string
 	Question string
-	// Checks must all hold. A case without one is an error.
+	// Checks must all hold. A case without checks is an error.
 	Checks []Check
 }
 
@@ -48,7 +48,7 @@ type Answer struct {
 // decide.
 type Check func(ctx context.Context, a Answer) error
 
-// ErrUnscored marks checks without a verdict.
+// ErrUnscored is wrapped by the error of a check that has no verdict.
 var ErrUnscored = errors.New("unscored")
 
 // Run asks every question and checks every answer, each case as a subtest.
@@ -78,7 +78,7 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// enough returns an error if fewer cases hold than required, unless all are.
+// enough returns an error if fewer cases hold than Pass requires; it returns nil if all must hold.
 func (s *Suite) enough(held int) error {
 	if s.tolerant() && float64(held) < s.Pass*float64(len(s.Cases)) {
 		return fmt.Errorf("%d of %d cases hold, want %.0f %%", held, len(s.Cases), 100*s.Pass)
@@ -94,7 +94,7 @@ func (s *Suite) complete() error {
 		problems = append(problems, errors.New("judgetest: Suite.Ask is nil: there is nothing to test"))
 	}
 	if len(s.Cases) == 0 {
-		problems = append(problems, errors.New("judgetest: no cases"))
+		problems = append(problems, errors.New("judgetest: Suite.Cases is empty: there is nothing to test"))
 	}
 	if s.Pass < 0 || s.Pass > 1 {
 		problems = append(problems, fmt.Errorf("judgetest: Suite.Pass is %v, want a share from 0 to 1", s.Pass))
@@ -118,7 +118,7 @@ func (s *Suite) complete() error {
 func (s *Suite) check(ctx context.Context, c Case) []error {
 	a, err := s.Ask(ctx, c.Question)
 	if err != nil {
-		return []error{fmt.Errorf("no answer: %w", err)}
+		return []error{fmt.Errorf("the system gave no answer: %w", err)}
 	}
 	var out []error
 	for _, check := range c.Checks {
@@ -145,7 +145,7 @@ func (a Answer) texts() []string {
 	return out
 }
 
-// States requires that the answer states the reference, or an equally right one.
+// States requires that the answer states the reference or one of the others, which are equally right.
 func States(reference string, others ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		var problems []error
@@ -162,8 +162,8 @@ func States(reference string, others ...string) Check {
 	}
 }
 
-// Grounded requires that the evidence of the answer supports each of its claims. The judge of the suite must
-// have [judge.Options] with Grounded, as the default one does.
+// Grounded requires that the evidence of the answer supports each of its claims. The suite's judge must have
+// the option Grounded of [judge.Options], as the default judge has.
 func Grounded() Check {
 	return func(ctx context.Context, a Answer) error {
 		f, err := a.Judge.Fact(ctx, judge.Case{Question: a.Question, Reference: a.Text, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
@@ -171,7 +171,7 @@ func Grounded() Check {
 		case err != nil:
 			return err
 		case v.State != judge.Scored:
-			return fmt.Errorf("%w: grounded: %s (a judge needs judge.Options.Grounded)", ErrUnscored, v.Reason)
+			return fmt.Errorf("%w: is the answer grounded: %s: set judge.Options.Grounded of the judge", ErrUnscored, v.Reason)
 		case v.Value < 1:
 			return fmt.Errorf("the evidence does not support the answer: %s", v.Reason)
 		}
@@ -179,7 +179,7 @@ func Grounded() Check {
 	}
 }
 
-// Never requires that the answer states none of these falsehoods, which should contradict the truth.
+// Never requires that the answer states none of the falsehoods, which should contradict the truth.
 func Never(falsehoods ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		var problems []error
@@ -195,7 +195,7 @@ func Never(falsehoods ...string) Check {
 	}
 }
 
-// Covers requires that the answer contains at least a share, in 0..1, of the facts.
+// Covers requires that the answer states at least a share, in 0..1, of the facts.
 func Covers(share float64, facts ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		s, err := a.Judge.Summary(ctx, judge.Case{Question: a.Question, Statements: facts, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
@@ -211,7 +211,7 @@ func Covers(share float64, facts ...string) Check {
 	}
 }
 
-// lacking names the unmatched facts. A judge that compares facts with whole texts only counts them.
+// lacking lists the facts that the answer does not state, or their number if the judge gives no pairs.
 func lacking(s judge.SummaryJudgment, facts []string) string {
 	if s.Counts.GoldMet > 0 && len(s.Matches) == 0 {
 		return fmt.Sprintf("lacking %d of %q", s.Counts.Gold-s.Counts.GoldMet, facts)
@@ -225,7 +225,7 @@ func lacking(s judge.SummaryJudgment, facts []string) string {
 	return fmt.Sprintf("lacking: %q", out)
 }
 
-// Cites requires that the answer has valid citations, and cites each of the documents.
+// Cites requires that the answer's citations are valid, and that it cites each of the documents.
 func Cites(docs ...string) Check {
 	return func(_ context.Context, a Answer) error {
 		var problems []error

@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 	}})
 }
 
-// What fails, and how it says so.
+// Faults of answers, and their messages.
 func TestChecks(t *testing.T) {
 	const q = "When was the bridge opened?"
 	for name, tt := range map[string]struct {
@@ -73,7 +73,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// Cases come from a file, and some of them may fail.
+// Cases are read from a file, and some may fail.
 func TestCasesOfAFile(t *testing.T) {
 	cases, err := ReadCases(strings.NewReader(`{"id": "opened", "question": "When was the bridge opened?", "answer": "In 1891.", "aliases": ["In 1890."], "gold": ["bridges.md"], "never": ["In 1892."]}
 {"question": "What is told of the bridge?", "statements": ["It was opened in 1890.", "It is red."], "share": 0.5, "type": "summary"}
@@ -102,7 +102,7 @@ func TestCitationsOutOfBounds(t *testing.T) {
 	check.True(t, err != nil && strings.Count(err.Error(), "out of bounds") == 2, "%v", err)
 }
 
-// Every fact that is lacking is named, also when none is there.
+// Every missing fact is named, also if no fact is present.
 func TestCoversNamesWhatIsLacking(t *testing.T) {
 	for answer, want := range map[string]string{
 		"The weather was fine.":          `lacking: ["The bridge was opened in 1890." "It is 70 metres long."]`,
@@ -130,8 +130,8 @@ func TestBadSuite(t *testing.T) {
 	check.True(t, (&Suite{Ask: bridge}).complete() != nil, "a suite without cases")
 }
 
-// A judge whose replies are kept in a file says the same without its model, and what is
-// not in the file is no verdict.
+// A judge whose replies are stored in a file gives the same verdicts without its model, and no verdict on an
+// answer that is not in the file.
 func TestKeptReplies(t *testing.T) {
 	grader := Grader{Fact: func(reference, candidate string) bool {
 		return strings.Contains(candidate, "1890") && strings.Contains(reference, "1890")

@@ -11,24 +11,24 @@ import (
 
 // amount is a number with its unit, or a date.
 type amount struct {
-	date   date    // of dimension dated
-	value  float64 // as written
-	base   float64 // in the base unit of the dimension
+	date   date    // set if dim is dated
+	value  float64 // number as written
+	base   float64 // number in the base unit of the dimension
 	factor float64
 	dim    dimension
-	ranged bool    // an end of a range: between 2 and 12
+	ranged bool    // one end of a range such as "between 2 and 12"
 	side   int8    // +1 in "more than 12", -1 in "fewer than 12"
-	given  bool    // the question says it too
-	other  float64 // another reading of the value: 4.500 is 4500 too; 0 for none
-	digits string  // of a version, and of what may be one: 2.10
-	named  bool    // it is a version, or follows a name
+	given  bool    // the question contains the amount too
+	other  float64 // second possible value: 4.500 may be 4500; 0 if there is none
+	digits string  // digits of a number that may be a version, such as 2.10
+	named  bool    // the number is a version or follows a name
 }
 
 const (
 	// convertTolerance is the relative error allowed between numbers in different units of one dimension,
 	// which are rounded: 5 km is 3 or 3.1 miles.
 	convertTolerance = 0.02
-	// sameTolerance covers only the binary form of decimals.
+	// sameTolerance is the relative error allowed between equal numbers: decimals are rounded in binary.
 	sameTolerance = 1e-9
 )
 
@@ -47,14 +47,14 @@ func (a amount) is(b amount) bool {
 		return strings.TrimSuffix(a.digits, ".0") == strings.TrimSuffix(b.digits, ".0")
 	case a.dim == b.dim && a.factor == b.factor:
 		return within(a.value, b.value, sameTolerance) || a.other != 0 && within(a.other, b.value, sameTolerance) || b.other != 0 && within(a.value, b.other, sameTolerance)
-	case a.dim == clock && b.dim == noDimension, b.dim == clock && a.dim == noDimension: // an hour alone
+	case a.dim == clock && b.dim == noDimension, b.dim == clock && a.dim == noDimension: // the hour alone is a time
 		hour, minutes := min(a.value, b.value), max(a.value, b.value)
 		return 60*hour == minutes || 60*(hour+12) == minutes
-	case a.dim == percent && b.dim == noDimension && b.value < 1, b.dim == percent && a.dim == noDimension && a.value < 1: // 0.5 is 50 %
+	case a.dim == percent && b.dim == noDimension && b.value < 1, b.dim == percent && a.dim == noDimension && a.value < 1: // 0.5 = 50 %
 		return within(a.value, b.value, sameTolerance) || within(max(a.base, b.base), 100*min(a.base, b.base), sameTolerance)
 	case a.dim == ordinal || b.dim == ordinal:
 		return false
-	case a.dim == noDimension || b.dim == noDimension: // the unit may be left out
+	case a.dim == noDimension || b.dim == noDimension: // one side may omit the unit
 		return within(a.value, b.value, sameTolerance)
 	}
 	return a.dim == b.dim && within(a.base, b.base, convertTolerance)
@@ -64,7 +64,7 @@ func within(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
 
-// in reports whether g contains the amount.
+// in reports whether g has an equivalent amount.
 func (a amount) in(g *features) bool { return slices.ContainsFunc(g.amounts, a.is) }
 
 func groupOf3(word string) bool {
@@ -76,7 +76,7 @@ func startsWithPercent(gap string) bool {
 	return strings.HasPrefix(strings.TrimLeft(gap, " \u00a0\u202f"), "%")
 }
 
-// currencyBefore returns the currency whose sign ends a gap.
+// currencyBefore returns the currency whose sign is the last character of a gap, blanks aside.
 func currencyBefore(gap string) dimension {
 	sign, _ := utf8.DecodeLastRuneInString(strings.TrimRight(gap, " "))
 	return currencies[string(sign)]
@@ -84,7 +84,7 @@ func currencyBefore(gap string) dimension {
 
 // amounts finds the numbers of a statement other than dates, and marks their tokens used.
 func (s *scan) amounts() (out []amount) {
-	first, last := 0, 0 // tokens of the amount before
+	first, last := 0, 0 // first and last token of the previous amount
 	for i := 0; i < len(s.tokens); i++ {
 		if s.tokens[i].used {
 			continue
@@ -96,7 +96,7 @@ func (s *scan) amounts() (out []amount) {
 		if a.dim == noDimension {
 			a.factor = 1
 		}
-		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
+		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // as in US$100
 			s.tokens[i-1].used = true
 		}
 		a.side = s.side(i) // "between 2 and 12", "2 to 12" and "2–12" are ranges
@@ -110,7 +110,7 @@ func (s *scan) amounts() (out []amount) {
 	return out
 }
 
-// side reads a bound in front of token i: +1 for more than, -1 for fewer than.
+// side reads a bound before token i: +1 for "more than", -1 for "fewer than", 0 for none.
 func (s *scan) side(i int) int8 {
 	k := i - 1
 	if w := s.word(k); w == "than" || w == "to" {
@@ -123,7 +123,7 @@ func (s *scan) side(i int) int8 {
 	return bound
 }
 
-// fraction reads shares such as "half of", "a third of", "two-thirds".
+// fraction reads a fraction at token i, such as "half of", "a third of" or "two-thirds", as a percentage.
 func (s *scan) fraction(i int) (a amount, end int, ok bool) {
 	above, start := 1.0, i
 	if n, isNumber := numberWordsOf[s.word(i)]; isNumber || s.word(i) == "a" {
@@ -184,7 +184,7 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 		magnitude = 1e6
 	case magnitudes[rest] != 0:
 		magnitude = magnitudes[rest]
-	case isUnit && a.dim == noDimension && (len(rest) > 1 || s.text[s.tokens[end].end-1] == rest[0]): // 3M is no length
+	case isUnit && a.dim == noDimension && (len(rest) > 1 || s.text[s.tokens[end].end-1] == rest[0]): // 3M is not 3 metres
 		a.dim, a.factor = u.dim, u.factor
 	default:
 		return a, i, false // a name like 3M or B52
@@ -203,7 +203,7 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 	return a, end, true
 }
 
-// digits reads 1,200 and 1.5 and 30km and version 1.5.0 from token i on into a.
+// digits reads a number in digits from token i on into a: 1,200 or 1.5 or 30km or version 1.5.0.
 func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	part, rest := endings(s.word(i))
 	if len(part) > 15 {
@@ -225,7 +225,7 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 			a.named, a.other = true, 0
 			continue
 		}
-		part = part[:min(len(part), 15)] // more than a float64 holds
+		part = part[:min(len(part), 15)] // a float64 has no more digits
 		a.value += parse(part) / math.Pow10(len(part))
 		if end == i+1 && len(part) == 3 && len(s.word(i)) <= 3 && s.word(i) != "0" {
 			a.other = math.Round(a.value * 1000)
@@ -240,8 +240,8 @@ func parse(digits string) float64 {
 	return float64(n)
 }
 
-// spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen". A single "one" may be a pronoun
-// and is ignored.
+// spelled reads a number in words: "twenty-five", "one hundred and twenty thousand", "a dozen". A single "one"
+// may be a pronoun and is ignored.
 func (s *scan) spelled(i int) (value float64, end int, ok bool) {
 	total, current := 0.0, 0.0
 	end = i - 1
@@ -270,7 +270,7 @@ words:
 	return total + current, end, ok && end >= i
 }
 
-// unit reads the unit behind a number that ends at token end.
+// unit reads the unit after a number that ends at token end, and returns the unit's last token.
 func (s *scan) unit(a *amount, end int) int {
 	next := end + 1
 	switch w := s.word(next); {
@@ -292,15 +292,15 @@ func (s *scan) unit(a *amount, end int) int {
 	return end
 }
 
-// date is a day, a month, a year, or parts of these; missing parts are 0. A decade is a year with a span.
+// date is a year, a month, a day, or some of these; missing parts are 0. A decade or century has a span.
 type date struct {
 	year       int32
 	month, day int8
-	span       int16 // years covered from year on: 0, 10 or 100
+	span       int16 // number of years that begin with year: 0, 10 or 100
 }
 
-// within reports whether e is at least as precise as d: 17 September 2012 is within September 2012, and 1995
-// within the 1990s, but not vice versa.
+// within reports whether e lies within d: 17 September 2012 lies within September 2012, and 1995 within the
+// 1990s, but not the other way round.
 func (d date) within(e date) bool {
 	switch {
 	case d.month != 0 && d.month != e.month, d.day != 0 && d.day != e.day:
@@ -355,7 +355,7 @@ func (s *scan) dates() (out []date) {
 	return out
 }
 
-// aroundMonth reads day and year around the name of a month at i.
+// aroundMonth reads the day and the year next to the name of a month at token i.
 func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 	d := date{month: month}
 	end := i
@@ -373,7 +373,7 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 		d.year, end = y, end+1
 	}
 	if d.day == 0 && d.year == 0 && i == 0 {
-		return out, i // "May" and "March" begin sentences as verbs do
+		return out, i // "May" or "March" alone at the start may be a verb
 	}
 	return append(out, d), end
 }
@@ -399,7 +399,7 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	n, ok := wholeNumber(digits)
 	switch {
 	case !ok || rest != "s":
-	case len(digits) == 4 && n%100 == 0 && n < 2000: // the 1900s are a century
+	case len(digits) == 4 && n%100 == 0 && n < 2000: // 1800s and 1900s name a century, 2000s a decade
 		out = append(out, date{year: int32(n), span: 100})
 	case len(digits) == 4:
 		out = append(out, date{year: int32(n), span: 10})
@@ -409,7 +409,7 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	return out, i
 }
 
-// between reports whether exactly one of the marks precedes token i.
+// between reports whether exactly one of the marks is between token i and the previous one.
 func (s *scan) between(i int, marks string) bool {
 	return i > 0 && i < len(s.tokens) && len(s.gap(i)) == 1 && strings.Contains(marks, s.gap(i))
 }
@@ -427,8 +427,8 @@ func (s *scan) rangeEnd(i int, first int32) (int32, bool) {
 	return y, ok && len(s.word(i)) == 2 && y > first
 }
 
-// measured reports whether the number at i is a quantity and no year: it has a currency before it, or a unit,
-// a magnitude or decimals after it.
+// measured reports whether the number at token i is a quantity, not a year: it has a currency before it, or a
+// unit, a magnitude or decimals after it.
 func (s *scan) measured(i int) bool {
 	next := s.word(i + 1)
 	_, isUnit := units[next]

@@ -11,22 +11,22 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// The thresholds of a [Judge], shares of weight. They follow from the weights of a statement's parts and are
-// fitted to no data set.
+// The thresholds of a [Judge] are shares of a statement's weight, except briefWeight. They follow from the
+// weights of words and names, and are fitted to no data set.
 const (
-	// wholeShare is required of a statement compared without a question. A short statement, subject + verb +
-	// object, weighs about 2 + 1 + 2: seven tenths allow another verb, but not another subject or object.
+	// wholeShare is the share that must be found if there is no question. A short statement of subject, verb
+	// and object weighs about 2 + 1 + 2: seven tenths allow another verb, but not another subject or object.
 	wholeShare = 0.7
-	// addedShare is required of the part of a reference that is not in the question.
+	// addedShare is the share that must be found of the part of a reference that is not in the question.
 	addedShare = 0.5
-	// briefWeight is the largest weight of a brief answer of yes or no: three more words.
+	// briefWeight is the largest weight of the words beside yes or no in a brief answer: three words.
 	briefWeight = 3.0
 )
 
-// finding is the outcome of a comparison.
+// finding is the result of comparing a statement with an answer.
 type finding struct {
 	same bool
-	// denied: the two contradict each other.
+	// denied is true if the two statements contradict each other.
 	denied bool
 	share  float64
 	fault  string
@@ -43,7 +43,7 @@ func (f finding) verdict() judge.Verdict {
 	return judge.Score(v, fmt.Sprintf("%.0f %% of the reference", 100*f.share))
 }
 
-// statedIn compares the reference f with an answer. The question, if not nil, has marked parts of f as given.
+// statedIn compares the reference f with an answer. If question is not nil, it has marked parts of f as given.
 func (f *features) statedIn(answer, question *features) finding {
 	if fault := f.missing(answer); fault != "" {
 		return finding{fault: fault}
@@ -65,9 +65,9 @@ func (f *features) statedIn(answer, question *features) finding {
 	return out
 }
 
-// missing looks for the names, numbers and dates that an answer must have: all that the question does not
-// give. An ordinal number may be omitted ("first described in 1990") if the words are present, but must not
-// differ.
+// missing returns a fault if the answer g lacks a name, number, date or qualifier of f that the question does
+// not contain, else "". An ordinal number ("first described in 1990") may be missing if the words are present,
+// but must not differ.
 func (f *features) missing(g *features) string {
 	for _, a := range f.amounts {
 		switch {
@@ -97,15 +97,15 @@ func (f *features) missing(g *features) string {
 	return ""
 }
 
-// replaced reports whether the answer has other dates or numbers in place of the ones in the question, which
-// it need not repeat.
+// replaced reports whether the answer g contradicts dates or numbers of the question by others. It need not
+// repeat them.
 func (f *features) replaced(g, question *features) bool {
 	return slices.ContainsFunc(f.amounts, func(a amount) bool {
 		return a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool { return a.dim == b.dim && !b.in(f) && !b.in(question) })
 	})
 }
 
-// words returns the weight of the words of f, except names, that g contains.
+// words returns the weight of the words of f that g contains, without names and given words.
 func (f *features) words(g *features) float64 {
 	weight := 0.0
 	for i := range f.terms {
@@ -116,8 +116,8 @@ func (f *features) words(g *features) float64 {
 	return weight
 }
 
-// share returns the share of the weight of f, without given parts, that g states; 1 if all is given. A word
-// of a name counts if g has a shorter form of the name.
+// share returns which share of the weight of f is in g, given parts aside; 1 if all parts are given. A word of
+// a name counts if g has a shorter form of the name.
 func (f *features) share(g *features) float64 {
 	all, found := 0.0, 0.0
 	count := func(weight float64, has, given bool) {
@@ -142,8 +142,8 @@ func (f *features) share(g *features) float64 {
 	return found / all
 }
 
-// contradicts reports whether one side denies the other: by antonyms, or by a word that is denied on one side
-// only and none on both.
+// contradicts reports whether one statement denies the other: by antonyms, or by a word that only one of them
+// denies while they deny no word in common.
 func (f *features) contradicts(g *features) bool {
 	opposed, turned := f.opposes(g)
 	if opposed || turned {
@@ -159,8 +159,8 @@ func (f *features) contradicts(g *features) bool {
 	return one && !both
 }
 
-// opposes reports whether there are opposite antonyms. turned reports antonyms that agree since one is
-// denied: "fell" and "did not rise"; this accounts for the denial.
+// opposes reports whether the statements have opposite antonyms. turned reports antonyms that agree because one
+// is denied, as in "fell" and "did not rise": then the denial is no contradiction.
 func (f *features) opposes(g *features) (opposed, turned bool) {
 	for _, p := range f.poles {
 		words, mine := sides(f.poles, p.group)
@@ -171,7 +171,7 @@ func (f *features) opposes(g *features) (opposed, turned bool) {
 	return opposed, turned
 }
 
-// sides returns the words of a group of antonyms in a statement, and the sides meant.
+// sides returns which sides of a pair of antonyms a statement uses, and which sides it means after denials.
 func sides(poles []pole, group int8) (words, meant uint8) {
 	for _, q := range poles {
 		if q.group == group {
@@ -181,7 +181,7 @@ func sides(poles []pole, group int8) (words, meant uint8) {
 	return words, meant
 }
 
-// give marks the parts of f that are in the question; the answer need not repeat them.
+// give marks the parts of f that the question contains as given: the answer need not repeat them.
 func (f *features) give(question *features) {
 	for i := range f.terms {
 		f.terms[i].given = question.says(&f.terms[i])
@@ -201,7 +201,7 @@ func (f *features) give(question *features) {
 
 func (f *features) empty() bool { return len(f.terms) == 0 && len(f.amounts) == 0 }
 
-// term returns the term with a hash, nil if there is none.
+// term returns the term with the given hash, nil if there is none.
 func (f *features) term(hash uint64) *term {
 	at, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int { return cmp.Compare(t.hash, h) })
 	if !ok {
@@ -212,7 +212,7 @@ func (f *features) term(hash uint64) *term {
 
 func (f *features) has(hash uint64) bool { return f.term(hash) != nil }
 
-// says reports whether f has a word, or one of its root; for a part of a name only the word itself.
+// says reports whether f has the word t, or one with the same root; a part of a name must be the word itself.
 func (f *features) says(t *term) bool {
 	if f.has(t.hash) {
 		return true
@@ -221,8 +221,8 @@ func (f *features) says(t *term) bool {
 	return ok && !t.name
 }
 
-// in reports whether g mentions the name: all of its words, the name itself (not every part of it is a term:
-// NO.O), an acronym, or a shorter form (Obama, B. Obama).
+// in reports whether g mentions the name: all its words, the same name (in NO.O some parts are no terms), its
+// acronym, or a shorter form (Obama, B. Obama).
 func (n *name) in(g *features) bool {
 	if !slices.ContainsFunc(n.parts, func(p namePart) bool { return !g.has(p.hash) }) ||
 		n.initials != 0 && g.has(n.initials) || n.acronym != "" && strings.Contains(g.letters, n.acronym) {
@@ -238,8 +238,8 @@ func (n *name) has(hash uint64) bool {
 	return slices.ContainsFunc(n.parts, func(p namePart) bool { return p.hash == hash })
 }
 
-// shortened reports whether m is a shorter form of n: its words in order, or their initials, with the last
-// word or most of the words.
+// shortened reports whether m is a shorter form of n: words or initials of n in their order, with the last word
+// or more than half of the words whole.
 func (n *name) shortened(m *name) bool {
 	if len(m.parts) > len(n.parts) {
 		return false
@@ -265,12 +265,12 @@ func (n *name) shortened(m *name) bool {
 	return last || 2*whole > len(n.parts)
 }
 
-// mostTogether limits the statements that together state a gold one. Gold statements are often composite: an
-// answer names person, date and place in two or three sentences.
+// mostTogether limits the statements that together state a gold one. A gold statement often joins facts, such
+// as person, date and place, that an answer puts into two or three sentences.
 const mostTogether = 3
 
-// matches returns for every gold statement the predicted ones that state it, alone or together, and which
-// predicted ones have gold support: these, and the ones that a gold statement states.
+// matches returns for every gold statement the indices of the predicted ones that state it, alone or together.
+// supported is true for these predicted statements, and for those that a gold statement states.
 func matches(gold, predicted []features) (by [][]int, supported []bool) {
 	by, supported = make([][]int, len(gold)), make([]bool, len(predicted))
 	for g := range gold {
@@ -285,7 +285,7 @@ func matches(gold, predicted []features) (by [][]int, supported []bool) {
 	return by, supported
 }
 
-// stated returns the statements that state a gold one: each that does so alone, or else a few together.
+// stated returns the indices of the statements that state a gold one: each alone, or else some together.
 func stated(gold *features, predicted []features) []int {
 	if gold.empty() {
 		return nil
@@ -302,8 +302,8 @@ func stated(gold *features, predicted []features) []int {
 	return together(gold, predicted)
 }
 
-// together adds the statement that covers most of the rest until the gold one is stated. Only statements on
-// the same subject take part.
+// together joins statements, always the one that adds most, until they state the gold one, and returns their
+// indices. It only uses statements on the same subject.
 func together(gold *features, predicted []features) []int {
 	var chosen []int
 	var joined []features
@@ -331,8 +331,8 @@ func together(gold *features, predicted []features) []int {
 	return nil
 }
 
-// partOf reports whether f shares a name and something else with the gold statement, or two words if that has
-// no names, and does not contradict it.
+// partOf reports whether f does not contradict the gold statement and has in common with it a name and a word
+// or amount, or two of the latter if the gold statement has no names.
 func (f *features) partOf(gold *features) bool {
 	words := gold.words(f)
 	for _, a := range gold.amounts {
@@ -344,8 +344,8 @@ func (f *features) partOf(gold *features) bool {
 	return words > 0 && (named || len(gold.names) == 0 && words >= 2) && !gold.contradicts(f)
 }
 
-// relations finds names that only identify a relative, as in "Carrick's brother" and "the brother of Edmund
-// Carrick", and records the relation at each of their tokens.
+// relations finds names that only identify a relative, such as Carrick in "Carrick's brother" and in "the
+// brother of Edmund Carrick", and records the relation for each token of the name.
 func (r *reader) relations() {
 	r.relation = make([]uint64, len(r.tokens))
 	for i, t := range r.tokens {
@@ -368,8 +368,8 @@ func (r *reader) relations() {
 	}
 }
 
-// owner reports whether the token at k belongs to the name that begins or ends at first; gap is the token
-// after the gap to the previous one.
+// owner reports whether token k belongs to the name that begins or ends at token first; gap is the token after
+// the gap between k and the token read before it.
 func (r *reader) owner(k, first, gap int) bool {
 	if k == first {
 		return !r.tokens[k].stop
@@ -377,18 +377,18 @@ func (r *reader) owner(k, first, gap int) bool {
 	return r.nameWord(k) && r.nameWord(first) && nameGap(r.gap(gap))
 }
 
-// link is a connection of two successive names.
+// link is a connection between two successive names, such as "was built by".
 type link struct {
-	from, to uint64 // the last words of the names
-	by       uint64 // the words between them
+	from, to uint64 // hashes of the last words of the names
+	by       uint64 // sum of the hashes of the words between the names
 	passive  bool   // "was built by"
 }
 
 // mostBetween is the largest number of words between two names that are connected.
 const mostBetween = 8
 
-// links finds the connections of a statement's names that are not symmetric: by a verb, or by words like
-// before and than.
+// links finds the connections between a statement's names that change their meaning if the names are exchanged:
+// verbs, and words such as before and than.
 func (r *reader) links(names []name) (out []link) {
 	for n := 1; n < len(names); n++ {
 		a, b := &names[n-1], &names[n]
@@ -409,7 +409,7 @@ func (r *reader) links(names []name) (out []link) {
 	return out
 }
 
-// swaps reports whether g connects two names of f in exchanged places, and nowhere as in f.
+// swaps reports whether g connects two names of f in the other direction, and no names in the same direction.
 func (f *features) swaps(g *features) bool {
 	swapped := false
 	for _, a := range f.links {

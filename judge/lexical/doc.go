@@ -5,6 +5,6 @@
 // labelled lexical and must not be compared with a model's. docs/judge.md lists its limits, with measured
 // agreement.
 //
-// Each rule is kept because its removal lowers the agreement with the labels of 420 answers (examples/maker,
-// TestPairs and TestLabels), or because a number could not be read without it.
+// Each rule is there because the agreement with the labels of 420 answers (examples/maker, TestPairs and
+// TestLabels) is lower without it, or because a number could not be read without it.
 package lexical

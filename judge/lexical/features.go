@@ -18,39 +18,39 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// features are the parts of a statement that the lexical judge compares. They are constant, except for the
+// features are the parts of a statement that the lexical judge compares. They do not change, except for the
 // marks of given parts.
 type features struct {
 	terms   []term   // sorted by hash, each once
-	amounts []amount // and dates
+	amounts []amount // numbers and dates
 	names   []name
 	poles   []pole
-	roots   []uint64 // of the terms, sorted
+	roots   []uint64 // roots of the terms, sorted
 	links   []link
-	// letters are the first letters of the words in order, with a blank at the end of a clause: acronyms of
-	// common words (GDP) are found in it.
+	// letters are the first letters of the words in order, with a blank at the end of a clause, where acronyms
+	// of common words, such as GDP, are looked up.
 	letters string
-	answer  int8 // +1 for a statement that begins with yes, -1 with no
+	answer  int8 // +1 if the statement begins with yes, -1 if with no
 }
 
-// term is a word other than a stop word, by the hash of its stem.
+// term is a word that is no stop word, identified by the hash of its stem.
 type term struct {
 	hash     uint64
-	root     uint64 // hash of the word's beginning, for words alone
+	root     uint64 // hash of the first letters; not compared for parts of names
 	weight   float32
 	mask     uint8 // affirmed, denied or both
-	given    bool  // the question says it too
-	name     bool  // part of a name
-	decisive bool  // a colour or another qualifier
+	given    bool  // the question contains the word too
+	name     bool  // the word is part of a name
+	decisive bool  // the word is a qualifier that an answer must not omit
 }
 
-// The bits of a mask.
+// The bits of the masks in [term] and [pole].
 const (
 	affirmed = 1
 	denied   = 2
 )
 
-// pole is one side of a pair of antonyms: the word, and the side that is meant if it is denied.
+// pole is a word of a group of antonyms: the word's side, and in mask the side meant, which a denial changes.
 type pole struct {
 	group int8
 	word  uint8
@@ -65,17 +65,17 @@ const (
 	numberWeight = 2.0
 )
 
-// negationReach is the number of words that a negation denies: verb, object and their attributes. Long
-// sentences deny only their beginning.
+// negationReach is the number of words after a negation that it denies: verb, object and their attributes. In a
+// long sentence the rest is not denied.
 const negationReach = 4
 
-// negationWindow limits the reach including stop words.
+// negationWindow limits the reach of a negation in words, stop words included.
 const negationWindow = 12
 
-// stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
+// stemmer has the vocabulary of a judge: stems, and the antonyms.
 type stemmer struct {
 	words *text.Standard
-	poles map[string]int8 // stem → ±(group+1)
+	poles map[string]int8 // by stem: number of the group of antonyms, from 1, negative for its second side
 }
 
 func newStemmer() *stemmer {
@@ -103,9 +103,9 @@ type reader struct {
 	scan
 	lang *stemmer
 
-	// per statement, by token
+	// for the present statement, by token
 	denied, inName []bool
-	relation       []uint64 // hash of the relation whose owner the token names, or 0
+	relation       []uint64 // hash of the relation, if the token's name only identifies a relative, else 0
 }
 
 // read computes the features of a statement.
@@ -130,7 +130,7 @@ func (r *reader) read(statement string) features {
 	return f
 }
 
-// negations marks the denied tokens.
+// negations marks the tokens that a negation denies.
 func (r *reader) negations() {
 	r.denied = make([]bool, len(r.tokens))
 	for i := range r.tokens {
@@ -149,7 +149,7 @@ func (r *reader) negations() {
 	}
 }
 
-// negator reports whether the token at i denies the following ones.
+// negator reports whether the token at i denies the words after it.
 func (r *reader) negator(i int) bool {
 	switch w := r.word(i); {
 	case w == "t":
@@ -165,7 +165,7 @@ func (r *reader) negator(i int) bool {
 	return false
 }
 
-// term adds the token at i.
+// term adds the word at token i to the terms of f, and to its poles if it is an antonym.
 func (r *reader) term(f *features, i int) {
 	t := r.tokens[i]
 	if t.used || negators[t.word] || negatorsBefore[t.word] && r.word(i+1) == "to" {
@@ -195,7 +195,7 @@ func (r *reader) term(f *features, i int) {
 	f.terms = append(f.terms, term{hash: r.hash(i), root: hashOf(root) ^ r.relation[i], weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
 }
 
-// sort orders the terms and merges equal ones, with the largest weight and all bits.
+// sort sorts the terms and merges equal ones, which get the largest weight and the bits of all masks.
 func (f *features) sort() {
 	slices.SortFunc(f.terms, func(a, b term) int { return cmp.Compare(a.hash, b.hash) })
 	kept := f.terms[:0]
@@ -237,30 +237,30 @@ func hashOf(s string) uint64 {
 	return h.Sum64()
 }
 
-// name is a span of capitalised words.
+// name is a sequence of capitalised words.
 type name struct {
 	parts []namePart
-	// initials is the hash of the first letters, as in an acronym; 0 with fewer than two parts.
+	// initials is the hash of the first letters of the parts, as in an acronym; 0 if there is only one part.
 	initials uint64
-	// acronym is the word of a name of three or more capitals.
+	// acronym is the word of a name that is one word of three or more capitals.
 	acronym string
-	strong  bool // not only the capital at the start of a sentence
-	country bool // tells where the place before it lies: Bergen, Norway
-	given   bool // the question says it too
+	strong  bool // more than one capitalised word at the start of a sentence
+	country bool // the country of the place before it, as in "Bergen, Norway"
+	given   bool // the question contains the name too
 
-	first, last int // tokens
+	first, last int // indices of the first and last token
 }
 
 type namePart struct {
 	hash    uint64
 	first   rune
-	initial bool // a single letter
+	initial bool // the part is a single letter
 }
 
-// leastAcronym is the least length of an acronym of common words; any words would match a shorter one.
+// leastAcronym is the least length of an acronym of common words; a shorter one would match by chance.
 const leastAcronym = 3
 
-// names finds the names among the tokens outside of dates and amounts.
+// names finds the names among the tokens that are no parts of dates and amounts.
 func (r *reader) names() (found []name) {
 	for i := 0; i < len(r.tokens); i++ {
 		if !r.nameWord(i) {
@@ -307,13 +307,13 @@ func (r *reader) nameWord(i int) bool {
 	return t.upper && !t.used && !t.stop
 }
 
-// nameGap reports whether a gap may be part of a name.
+// nameGap reports whether the text between two tokens may be within a name.
 func nameGap(gap string) bool {
 	return slices.Contains([]string{" ", "-", ".", ". ", "'", "’", "\u00a0"}, gap)
 }
 
-// hash folds the forms of the word at i: stems, demonyms to countries, letters without accents. "Carrick's
-// brother" is another person than Carrick and gets another hash.
+// hash returns a hash that equal forms of the word at token i share: the same stem, a demonym and its country,
+// letters with and without accents. "Carrick's brother" is another person than Carrick and gets another hash.
 func (r *reader) hash(i int) uint64 {
 	t := &r.tokens[i]
 	if to, ok := demonymOf[t.word]; ok {
@@ -326,11 +326,11 @@ func (r *reader) hash(i int) uint64 {
 	return hashOf(w) ^ r.relation[i]
 }
 
-// rootLetters is the number of letters that words of one root share: safe and safety do not, withdrew and
-// withdrawal do.
+// rootLetters is the number of first letters that words of one root share, as withdrew and withdrawal do, but
+// not safe and safety.
 const rootLetters = 5
 
-// umlauts folds the spellings of umlauts: Mueller and Müller.
+// umlauts makes the spellings of umlauts equal: Mueller and Müller.
 var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss")
 
 // plainLetters removes the accents of a word.
@@ -341,20 +341,20 @@ func plainLetters(word string) string {
 	return strokes.Replace(runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(word)))
 }
 
-// strokes folds letters with strokes, which have no accents.
+// strokes replaces letters with strokes, which Unicode does not decompose into letter and accent.
 var strokes = strings.NewReplacer("ø", "o", "ł", "l")
 
 // token is one word of a statement: text[start:end], lower-cased in word.
 type token struct {
 	word, stem string
 	start, end int
-	upper      bool // begins with a capital
-	digits     bool // begins with a digit
-	stop       bool // a stop word; its stem is the word
-	used       bool // part of a date or an amount
+	upper      bool // the word begins with a capital letter
+	digits     bool // the word begins with a digit
+	stop       bool // the word is a stop word, and its own stem
+	used       bool // the word is part of a date or an amount
 }
 
-// scan is a statement cut into words, with the gaps between them.
+// scan is a statement split into tokens, with the gaps between them.
 type scan struct {
 	text   string
 	tokens []token
@@ -377,7 +377,7 @@ func (s *scan) read(a *text.Standard, statement string) {
 	s.foldCountries(a)
 }
 
-// foldCountries merges the names of a country into one token: "U.S." and "United States".
+// foldCountries makes the name of a country one token with one spelling, for "U.S." and "United States" alike.
 func (s *scan) foldCountries(a *text.Standard) {
 	kept := s.tokens[:0]
 	for i := 0; i < len(s.tokens); i++ {
@@ -400,7 +400,7 @@ func (s *scan) foldCountries(a *text.Standard) {
 	s.tokens = kept
 }
 
-// phrase joins words as in the tables of countries and units.
+// phrase joins words by underscores, as the tables of countries and units do.
 func phrase(tokens []token) string {
 	out := tokens[0].word
 	for _, t := range tokens[1:] {
@@ -409,7 +409,7 @@ func phrase(tokens []token) string {
 	return out
 }
 
-// letters returns the first letters of the words; see features.letters.
+// letters returns the first letters of the tokens for features.letters.
 func (s *scan) letters() string {
 	var b strings.Builder
 	for i, t := range s.tokens {
@@ -422,7 +422,7 @@ func (s *scan) letters() string {
 	return b.String()
 }
 
-// word returns the token at i, or "" outside.
+// word returns the word of token i, "" if i is out of range.
 func (s *scan) word(i int) string {
 	if i < 0 || i >= len(s.tokens) {
 		return ""
@@ -430,7 +430,7 @@ func (s *scan) word(i int) string {
 	return s.tokens[i].word
 }
 
-// use marks tokens as parts of a date or an amount, and returns the last.
+// use marks tokens first to last as parts of a date or an amount, and returns last.
 func (s *scan) use(first, last int) int {
 	for k := first; k <= last && k < len(s.tokens); k++ {
 		s.tokens[k].used = true
@@ -450,10 +450,10 @@ func (s *scan) gap(i int) string {
 	if i < len(s.tokens) {
 		to = s.tokens[i].start
 	}
-	return s.text[min(from, to):to] // bigrams overlap
+	return s.text[min(from, to):to] // adjacent tokens may overlap (bigrams)
 }
 
-// joined reports whether a dash joins token i to the one before.
+// joined reports whether a dash joins token i to the previous one.
 func (s *scan) joined(i int) bool {
 	dash := strings.TrimSpace(s.gap(i))
 	return i > 0 && dash != "" && strings.Contains("- – — ‑", dash)
@@ -464,19 +464,19 @@ func (s *scan) near(i int, marks string) bool {
 	return i > 0 && i < len(s.tokens) && strings.Trim(s.gap(i), " \t\n\u00a0\u202f"+marks) == ""
 }
 
-// wholeNumber reads digits as an integer; ok is false for anything else, and for too many digits.
+// wholeNumber reads digits as an integer; ok is false for other words, and for more than 15 digits.
 func wholeNumber(word string) (n int, ok bool) {
 	n, err := strconv.Atoi(word)
 	return n, err == nil && len(word) <= 15 && word[0] >= '0'
 }
 
-// wholeIn reads at most some digits as an integer within bounds.
+// wholeIn reads an integer of at most the given digits; ok is false if it is not within least and most.
 func wholeIn(word string, digits, least, most int) (n int, ok bool) {
 	n, ok = wholeNumber(word)
 	return n, ok && len(word) <= digits && n >= least && n <= most
 }
 
-// endings splits a token like 17th or 1990s after its digits.
+// endings splits a word such as 17th or 1990s after its digits.
 func endings(word string) (digits, rest string) {
 	rest = strings.TrimLeft(word, "0123456789")
 	return word[:len(word)-len(rest)], rest

@@ -13,11 +13,10 @@ import (
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 )
 
-// Judge is a [judge.Judge] without a model. Names, numbers with their units, dates and denials have to agree,
-// and most of the other words; the contents of the question need not be repeated. It knows few synonyms and
-// no inference, so it finds fewer equivalences than a model and its figures must not be compared with a
-// model's. docs/judge.md lists its limits, with measured agreement. It is deterministic and safe for
-// concurrent use.
+// Judge is a [judge.Judge] without a model. Names, numbers with their units, dates, denials and most of the
+// other words must agree; the answer need not repeat the question. It knows few synonyms and no inference, so
+// it finds fewer equivalences than a model and its figures must not be compared with a model's. docs/judge.md
+// lists its limits, with measured agreement. It is deterministic and safe for concurrent use.
 type Judge struct {
 	lang *stemmer
 	o    judge.Options
@@ -25,7 +24,7 @@ type Judge struct {
 
 var _ judge.Judge = (*Judge)(nil)
 
-// version changes with every rule: figures of different versions do not compare.
+// version changes with every rule: figures of different versions cannot be compared.
 const version = 7
 
 // New returns the judge for English texts.
@@ -35,13 +34,13 @@ func New(o judge.Options) (*Judge, error) {
 
 var info = judge.Info{Profile: "lexical", Kind: judge.KindWords}
 
-// Procedure makes judges by words.
+// Procedure makes lexical judges.
 var Procedure = judge.Procedure{Info: info, New: func(p judge.Parts) (judge.Judge, error) { return New(p.Options) }}
 
 // Info describes the judge.
 func (j *Judge) Info() judge.Info { return info }
 
-// Name returns kind, kind of precision, and version.
+// Name returns the kind of the judge, the kind of its precision, and the version.
 func (j *Judge) Name() string {
 	return fmt.Sprintf("lexical/gold/v%d", version) + protocol.Suffix(j.o)
 }
@@ -77,7 +76,7 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 	gold := r.read(protocol.Plain(c.Reference))
 	sentences := r.sentences(c.Answer)
 	if gold.answer != 0 && len(gold.terms) <= 1 && len(gold.amounts)+len(gold.names) == 0 {
-		// Only yes or no, as the scripts of HotpotQA and 2WikiMultiHopQA read it.
+		// The reference is only yes or no, which the scripts of HotpotQA and 2WikiMultiHopQA treat specially.
 		if len(sentences) == 0 || sentences[0].answer == 0 {
 			return judge.Score(0, "it says neither yes nor no")
 		}
@@ -100,7 +99,7 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 			best = f
 		}
 	}
-	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
+	if !best.denied && len(sentences) > 1 { // several sentences may state the fact together
 		joint := join(sentences)
 		if f := gold.statedIn(&joint, question); f.same || f.denied {
 			best = f
@@ -109,8 +108,8 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 	return best.verdict()
 }
 
-// question reads the question and marks the parts of the gold statement in it. It is nil without a question,
-// or if the question gives everything: then the whole statement is compared.
+// question reads the question and marks the parts of the gold statement that it contains. It returns nil if
+// there is no question, or if that contains all parts: then the whole statement is compared.
 func (r *reader) question(c judge.Case, gold *features) *features {
 	if protocol.Blank(c.Question) {
 		return nil
@@ -131,7 +130,7 @@ func agreed(said, want int8) judge.Verdict {
 	return judge.Score(1, "yes or no, as the reference")
 }
 
-// yesOrNo judges answers of yes and no to a question that asks for them.
+// yesOrNo judges an answer of yes or no to a question that asks for one; it returns false for other cases.
 func yesOrNo(question string, gold *features, answer []features) (judge.Verdict, bool) {
 	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
 	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() && gold.missing(&answer[0]) != "" {
@@ -146,7 +145,7 @@ func yesOrNo(question string, gold *features, answer []features) (judge.Verdict,
 	return agreed(answer[0].answer, want), true
 }
 
-// brief reports whether there is little besides the yes or no.
+// brief reports whether an answer has few words besides yes or no.
 func (f *features) brief() bool {
 	w := 0.0
 	for _, t := range f.terms {
@@ -155,7 +154,7 @@ func (f *features) brief() bool {
 	return w <= briefWeight && len(f.amounts) == 0
 }
 
-// Summary uses the sentences of the answer as its statements. A gold statement is met by one of them, or by a
+// Summary uses the sentences of the answer as its statements. A gold statement is met by one sentence, or by a
 // few together.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
@@ -189,7 +188,7 @@ func (f *features) statedByOneOf(all []features) bool {
 	return !f.empty() && slices.ContainsFunc(all, func(g features) bool { return f.statedIn(&g, nil).same })
 }
 
-// supportedBy counts the statements that any of some sentences states.
+// supportedBy counts the statements that one of the sentences states.
 func supportedBy(sentences, statements []features) int {
 	n := 0
 	for i := range statements {
@@ -200,7 +199,7 @@ func supportedBy(sentences, statements []features) int {
 	return n
 }
 
-// split cuts a text into sentences with words.
+// split returns the sentences of a text that contain a word.
 func (r *reader) split(s string) []string {
 	s = protocol.Plain(s)
 	var out []string

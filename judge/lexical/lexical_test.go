@@ -58,7 +58,7 @@ func TestLexicalFact(t *testing.T) {
 	check.Equal(t, v.State, judge.Unscored, "a reference without a word")
 }
 
-// What the question gives need not be repeated, but must not be replaced.
+// The answer need not repeat the parts of the question, but must not replace them.
 func TestLexicalQuestion(t *testing.T) {
 	j := newJudge(t, judge.Options{})
 	const q, r = "Where did Sanba, 1 of 12 storms, make landfall in September 2012?", "Sanba, 1 of 12 storms, made landfall in South Korea in September 2012."
@@ -105,7 +105,7 @@ func TestLexicalSummary(t *testing.T) {
 			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
 				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
 			}
-			if len(got.Predicted) > 0 { // as many gold statements as predicted, or more
+			if len(got.Predicted) > 0 { // at least as many gold statements as predicted ones
 				tt.want.Ceiling = judge.Score(1, "")
 			}
 			check.Equal(t, got, tt.want, "(-want +got)")
@@ -130,7 +130,7 @@ func TestLexicalHostile(t *testing.T) {
 
 func TestF1(t *testing.T) {
 	for _, tt := range []struct{ recall, precision, want judge.Verdict }{
-		{judge.Score(2.0/3, ""), judge.Score(0.5, ""), judge.Score(4.0/7, "")}, // worked example: 2·⅔·½ / (⅔+½)
+		{judge.Score(2.0/3, ""), judge.Score(0.5, ""), judge.Score(4.0/7, "")}, // the F1 is 2·⅔·½ / (⅔+½)
 		{judge.Score(0, ""), judge.Score(0, ""), judge.Score(0, "")},
 		{judge.Score(1, ""), judge.NoScore("x"), judge.NoScore("x")},
 		{judge.NoScore("y"), judge.Score(1, ""), judge.NoScore("y")},
@@ -142,8 +142,7 @@ func TestF1(t *testing.T) {
 	}
 }
 
-// Sentences of a summary need not repeat the name that the question gives, and must
-// not name another.
+// Sentences of a summary need not repeat the name in the question, and must not contain another.
 func TestTopicOfSummary(t *testing.T) {
 	c := judge.Case{Question: "What damage did Typhoon Sanba do in 2012?", Statements: []string{"Typhoon Sanba destroyed 67 houses in South Korea in 2012."}}
 	for answer, want := range map[string]float64{
@@ -155,8 +154,8 @@ func TestTopicOfSummary(t *testing.T) {
 	}
 }
 
-// A gold statement of two facts is met by sentences that give them apart, and not
-// when one is missing, or is told of something else.
+// A gold statement of two facts is met by sentences with one fact each, but not if one is missing, or is about
+// something else.
 func TestStatedTogether(t *testing.T) {
 	lights := "The Bell Rock lighthouse of Robert Stevenson and the Skerryvore lighthouse of his son Alan were both first lit on a first of February, in 1811 and 1844."
 	lamp := "An electric arc lamp was tested at the South Foreland lighthouse in 1858 with Michael Faraday as adviser."
@@ -192,8 +191,8 @@ func TestStatedTogether(t *testing.T) {
 	}
 }
 
-// On real questions a reference is an answer to itself; with another digit, or
-// the next question's reference, it is none.
+// For real questions a reference is a right answer to itself; with another digit, or as an answer to another
+// question, it is wrong.
 func TestLexicalOnRealReferences(t *testing.T) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
@@ -213,7 +212,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 				cases = append(cases, judge.Case{Question: q.Question, Reference: q.Answer})
 			}
 		}
-		_ = f.Close() // only read
+		_ = f.Close() // the file is only read
 	}
 	j := newJudge(t, judge.Options{})
 	own, others, numbers, misread := 0, 0, 0, 0

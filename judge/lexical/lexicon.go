@@ -18,7 +18,7 @@ import (
 //go:embed lexicon.txt
 var lexicon string
 
-// rows returns the lines of a kind in the lexicon, without the kind.
+// rows returns the lines of the lexicon whose first word is kind, without that word.
 func rows(kind string) (out []string) {
 	for line := range strings.Lines(lexicon) {
 		if row, ok := strings.CutPrefix(strings.TrimSpace(line), kind+" "); ok {
@@ -28,7 +28,7 @@ func rows(kind string) (out []string) {
 	return out
 }
 
-// tableOf returns the words of a kind with the values after their equals signs.
+// tableOf returns the words in the lines of a kind, each with the value after its equals sign.
 func tableOf[T any](kind string, read func(string) T) map[string]T {
 	out := make(map[string]T)
 	for _, w := range strings.Fields(strings.Join(rows(kind), " ")) {
@@ -48,7 +48,7 @@ func signs(kind string) map[string]int8 {
 	return tableOf(kind, func(s string) int8 { return int8(number(s)) })
 }
 
-// number reads a number of the lexicon, which a test checks.
+// number reads a number of the lexicon. A test checks that all are numbers.
 func number(s string) float64 {
 	f, _ := strconv.ParseFloat(s, 64)
 	return f
@@ -57,26 +57,26 @@ func number(s string) float64 {
 var (
 	// negators deny the following words of their clause.
 	negators = wordSet("negators")
-	// negatorsBefore do so before "to": "failed to win".
+	// negatorsBefore deny the following words if "to" follows: "failed to win".
 	negatorsBefore = wordSet("negatorsBefore")
-	// notNegating follow a negator without a denial: "not only", "no fewer than", "not until".
+	// notNegating are words after which a negator denies nothing: "not only", "no fewer than", "not until".
 	notNegating = wordSet("notNegating")
-	// dollarPrefixes precede the sign of a dollar: US$100, A$100.
+	// dollarPrefixes are letters before a dollar sign: US$100, A$100.
 	dollarPrefixes = wordSet("dollarPrefixes")
 	auxiliaries    = wordSet("auxiliaries")
 	nameJoints     = wordSet("nameJoints")
 	monthsByName   = signs("months")
 	demonymOf      = wordsOf("demonyms")
 	isCountry      = countryNames()
-	// kin are words that name a person by the relation to another: Carrick's brother.
+	// kin are words that identify a person by the relation to another, as in "Carrick's brother".
 	kin = wordSet("kin")
 	// decisive words are qualifiers that an answer must not omit.
 	decisive = wordSet("decisive")
-	// directed words connect two names that cannot be exchanged.
+	// directed are words, such as than, between two names that cannot be exchanged.
 	directed = wordSet("directed")
 	mutual   = wordSet("mutual")
 	passives = wordSet("passives")
-	// versions precede numbers whose digits count: version 2.10 is not 2.1.
+	// versions are words before a number that is compared by its digits: version 2.10 is not 2.1.
 	versions      = wordSet("versions")
 	numberWordsOf = numbersOf("numberWordsOf")
 	magnitudes    = numbersOf("magnitudes")
@@ -88,20 +88,20 @@ var (
 	ordinals      = numbersOf("ordinals")
 	timesOfDay    = numbersOf("timesOfDay")
 	pastHours     = numbersOf("pastHours")
-	halves        = wordsOf("halves") // of the day
-	// antonymGroups are words that cannot both be true of one thing; each line has two sides. Converses like
+	halves        = wordsOf("halves") // by name: a for am, p for pm, o for o'clock
+	// antonymGroups are words that cannot both be true of one thing; each line has two sides. Converses such as
 	// buy and sell are not listed, since one sale is both. Words are stemmed; irregular forms are listed in
 	// full.
 	antonymGroups = rows("antonyms")
-	// countries map the most frequent names of countries and unions, which are not forms of each other, to
-	// one word; demonyms map to it as well.
+	// countries map frequent names of a country or union, such as U.S. and United States, to one word, to which
+	// demonyms map too.
 	countries = wordsOf("countries")
-	// countryStarts are the first words of countries.
+	// countryStarts are the first words of the names in countries.
 	countryStarts = wordSet("countryStarts")
 	units         = unitTable()
 )
 
-// The number of words of the longest country and the longest unit.
+// The greatest number of words in the name of a country and of a unit.
 const longestCountry, longestUnit = 4, 3
 
 func countryNames() map[string]bool {
@@ -112,23 +112,24 @@ func countryNames() map[string]bool {
 	return out
 }
 
-// dimension is the quantity of a unit; amounts of different dimensions differ. The lexicon has more of them.
+// dimension is the quantity of a unit, such as length; the lexicon has further ones. Amounts of two dimensions
+// differ.
 type dimension string
 
 const (
 	noDimension dimension = ""
-	length      dimension = "length"   // metres
-	duration    dimension = "duration" // seconds
-	speed       dimension = "speed"    // metres per second
+	length      dimension = "length"   // in metres
+	duration    dimension = "duration" // in seconds
+	speed       dimension = "speed"    // in metres per second
 	percent     dimension = "percent"
-	points      dimension = "points" // of percentages
-	clock       dimension = "clock"  // minutes of a day
-	dated       dimension = "dated"  // a day, a month or a year
+	points      dimension = "points" // percentage points
+	clock       dimension = "clock"  // time of day in minutes
+	dated       dimension = "dated"  // date in amount.date
 	dollars     dimension = "dollars"
 	ordinal     dimension = "ordinal"
 )
 
-// unit is a unit of a dimension, as a multiple of its base unit.
+// unit is a unit of measurement: its dimension, and its size in the dimension's base units.
 type unit struct {
 	dim    dimension
 	factor float64
@@ -153,15 +154,15 @@ func unitTable() map[string]unit {
 	return out
 }
 
-// rewriting replaces a notation of numbers by the plain one. It applies to texts with any of the characters
-// in needs.
+// rewriting replaces a notation of numbers by digits with a decimal point. It applies to texts that contain one
+// of the characters in needs.
 type rewriting struct {
 	needs string
 	form  *regexp.Regexp
 	plain func(groups []string) string
 }
 
-// rewritings are applied in this order. No match adjoins a digit, a point or a slash.
+// rewritings are applied in this order. A match is not replaced if a character next to it continues the number.
 var rewritings = []rewriting{
 	{"⁰¹²³⁴⁵⁶⁷⁸⁹", regexp.MustCompile(`(10)([⁺⁻]?[⁰¹²³⁴-⁹]+)`), func(g []string) string { return g[1] + "^" + norm.NFKC.String(g[2]) }},
 	{"^", regexp.MustCompile(`(?:(\d+(?:[.,]\d+)?)\s*[×x·*⋅]\s*)?10\^\{?([-−+]?\d{1,3})\}?`), func(g []string) string { return power(g[1], g[2]) }},
@@ -177,8 +178,7 @@ var rewritings = []rewriting{
 	{",", regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
-// plainNumbers writes powers of ten, fractions, groups and decimals of a text with only digits and a point:
-// 10⁶, 2½, 1 500 000, 0,5.
+// plainNumbers rewrites numbers such as 10⁶, 2½, 1 500 000 and 0,5 as digits with a decimal point.
 func plainNumbers(text string) string {
 	for _, r := range rewritings {
 		if !strings.ContainsAny(text, r.needs) {
@@ -206,7 +206,7 @@ func plainNumbers(text string) string {
 	return text
 }
 
-// touches reports whether a character continues an adjacent number or word.
+// touches reports whether a character belongs to the number or word next to it.
 func touches(c string) bool {
 	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
 }
@@ -215,7 +215,7 @@ func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
 
 var noDigits = regexp.MustCompile(`[^0-9]`)
 
-// power returns a number times a power of ten, written out if that has few digits.
+// power returns a number times a power of ten: in digits, with "trillion", or unchanged if it is too large.
 func power(times, exponent string) string {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(cmp.Or(times, "1"), ",", "."), 64)
 	n, err2 := strconv.Atoi(strings.ReplaceAll(strings.TrimPrefix(exponent, "+"), "−", "-"))
@@ -228,9 +228,9 @@ func power(times, exponent string) string {
 	return strconv.FormatFloat(value, 'f', -1, 64)
 }
 
-// mixed writes a whole number and a proper fraction as a decimal; others are unchanged.
+// mixed returns a whole number and a proper fraction as a decimal number; improper fractions are unchanged.
 func mixed(written, whole, above, below string) string {
-	n, _ := strconv.Atoi("0" + whole) // digits
+	n, _ := strconv.Atoi("0" + whole) // cannot fail: the pattern matches only digits
 	a, _ := strconv.Atoi(above)
 	b, _ := strconv.Atoi(below)
 	if a >= b {
@@ -281,7 +281,7 @@ func (s *scan) clock(i int) (a amount, end int, ok bool) {
 	return timeOfDay(float64(60*hour+minute), other), end, true
 }
 
-// timeOfDay returns a time in minutes, with a second reading some minutes later.
+// timeOfDay returns a time in minutes, with a second possible time that is later by the given minutes.
 func timeOfDay(minutes, later float64) amount {
 	return amount{value: minutes, base: minutes, other: minutes + later, factor: 1, dim: clock}
 }

@@ -89,7 +89,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// A statement states itself, whatever it holds, unless it denies itself.
+// A statement states itself, whatever it contains, unless it denies itself.
 func TestStatesItself(t *testing.T) {
 	for _, s := range []string{
 		"On 17–19 September 2012 Sanba, the 16th named storm, killed about 12 people and cost $1.2 million (10%).",
@@ -103,8 +103,7 @@ func TestStatesItself(t *testing.T) {
 	}
 }
 
-// FuzzFeatures reads any text without harm, in bounds, the same every time,
-// and finds each text stated in itself.
+// FuzzFeatures reads any text within bounds, with the same result every time, and each text states itself.
 func FuzzFeatures(f *testing.F) {
 	for _, s := range []string{
 		"B. Obama and J. K. of the of the UN", "May March 1990s '90s 44 BC 19th century BC", "1,,2..3--4", "\x00\xff\u200b東京ab", "1.2.3.4.5.6", "a hundred hundred hundred million",
@@ -125,15 +124,15 @@ func FuzzFeatures(f *testing.F) {
 		}
 		got := x.statedIn(&y, nil)
 		check.Must(t, got.share >= 0 && got.share <= 1, "%q in %q: share %v", a, b, got.share)
-		// Amounts from spelled-out nonsense may be NaN-free but infinite; the
-		// statement must still be stated in itself.
+		// Amounts spelled in words without sense may be infinite, but are never NaN; the statement must still
+		// state itself.
 		got = x.statedIn(&again, nil)
 		check.Must(t, got.same || got.denied, "%q is not stated in itself: %+v", a, got)
 	})
 }
 
-// What the judge makes of statements, one a line: 1 or 0 as a person says, question,
-// reference, answer. A line that begins with ! is one of the judge's known errors.
+// The judge's verdicts on statements, one a line: 1 or 0 by a person, question, reference, answer. A line that
+// begins with ! is a known error of the judge.
 func TestStatements(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/statements.tsv")).OK(t)
 	for line := range strings.Lines(string(table)) {
@@ -147,14 +146,14 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// nouns are words that each weigh one, n of them from the i-th on.
+// nouns returns n words that each weigh one, from the i-th on.
 func nouns(i, n int) string {
 	all := strings.Fields("apple bridge candle desert engine forest garden hammer island jacket kettle ladder meadow needle orchard pencil quarry river saddle tunnel valley window")
 	return strings.Join(all[i:i+n], " ")
 }
 
-// The thresholds of the judge, from both sides: the largest share or weight that
-// fails and the smallest that passes, or the other way round, with few words.
+// The thresholds of the judge from both sides: the highest share or weight that fails and the lowest that
+// passes, or the other way round, with few words.
 func TestThresholds(t *testing.T) {
 	const question = "what was seen there"
 	for _, tt := range []struct {
@@ -178,8 +177,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// A negation denies four words that mean something, within twelve, and ends with
-// its clause.
+// A negation denies four words that are no stop words, within twelve, and ends with its clause.
 func TestNegationReach(t *testing.T) {
 	for text, want := range map[string]int{
 		"not " + nouns(0, 6): 4,

@@ -2,17 +2,17 @@
 
 // Package model judges answers by asking a language model, by one of two procedures.
 //
-// [Joint] asks what statements say together. The gold statements of a summary are often composite, while an
-// answer is split into statements of one claim each, so a comparison in pairs finds neither half of a gold
-// statement equivalent to the whole. Here recall asks of each gold statement whether the predicted ones
-// together state it, and precision asks of each predicted one whether the gold ones together support it. Each
-// verdict must cite the ids it rests on. The question is shown and limits what a reference may demand; the
-// evidence is not shown, which takes a quarter of the tokens.
+// [Joint] compares what statements say together. A gold statement of a summary often joins several claims,
+// while an answer is split into statements of one claim each, so that in pairs no predicted statement equals
+// the gold one. For recall the model decides whether the predicted statements together state each gold
+// statement, and for precision whether the gold statements together support each predicted one. Each verdict
+// must name the ids of these statements. The question is shown: only what it asks for is required. The evidence
+// is not shown, which reduces the tokens to a quarter.
 //
 // [Paper] follows WildGraphBench (arXiv 2602.02053, section 3.5): the judge sees the evidence, statements are
-// matched in pairs, failures are unscored. Figures for comparison with published ones must have this profile.
+// matched in pairs, failures are unscored. Use it for figures that are compared with published ones.
 //
-// Both give every item an id made from the data, demand a verdict on each, and mix in control items with
-// known verdicts, so that a text that addresses the judge gains nothing: an error on a control item leaves
-// the batch unscored.
+// Both profiles give every item an id made from the data, require a verdict on each, and add control items with
+// known verdicts, so that a text with instructions for the judge has no effect: a wrong verdict on a control
+// item leaves the batch unscored.
 package model

@@ -27,8 +27,8 @@ const (
 	Paper Profile = "paper"
 )
 
-// versions are the versions of each profile's prompts and protocol; figures of different versions do not
-// compare.
+// versions has the version of each profile's prompts and protocol; figures of different versions cannot be
+// compared.
 var versions = map[Profile]int{Joint: 3, Paper: 5}
 
 //go:embed prompts
@@ -50,7 +50,7 @@ func (p Profile) Procedure() judge.Procedure {
 // Options of a [Judge].
 type Options struct {
 	judge.Options
-	// Profile is the procedure; "" is Joint.
+	// Profile is the procedure; "" means Joint.
 	Profile Profile
 }
 
@@ -78,15 +78,15 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	return &Judge{o.Profile, x}, nil
 }
 
-// Name returns everything that figures depend on: profile, kind of precision, version of the prompts, options
-// that differ from the profile's, and model.
+// Name names everything that figures depend on: profile, kind of precision, version of the prompts, options
+// other than the default, and model.
 func (j *Judge) Name() string { return j.asker.Name() }
 
 // Info describes the profile.
 func (j *Judge) Info() judge.Info { return j.profile.info() }
 
-// Fact asks whether the answer states the reference; with Joint, the part of it that the question asks for.
-// Empty and refused answers score 0 without a call.
+// Fact asks the model whether the answer states the reference; with Joint, only the part of the reference that
+// the question asks for. Empty and refused answers score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	var t protocol.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
@@ -120,7 +120,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 	case err != nil || !j.asker.Grounded:
 	case len(out.Predicted) > 0:
 		out.Grounded, err = j.grounded(ctx, c, out.Predicted, &t)
-	case out.Recall.State == judge.Unscored: // no statements could be obtained
+	case out.Recall.State == judge.Unscored: // the model's replies gave no statements
 		out.Grounded = out.Recall
 	default:
 		out.Grounded = judge.Verdict{State: judge.NotApplicable, Reason: "no statement in the answer"}
@@ -128,13 +128,13 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 	return out, err
 }
 
-// request fills in a prompt of a profile.
+// request returns the request of a profile's prompt with the given values.
 func request(profile, name string, values map[string]any) llm.Request {
 	return protocol.Request(templates, "judge-"+name, profile+"_"+name, values)
 }
 
-// grade asks whether the answer states the reference. Each task of the request is a
-// question, a reference and a candidate; Paper shows the evidence as well.
+// grade asks the model whether the answer states the reference. Each task of the request is a question, a
+// reference and a candidate; Paper shows the evidence as well.
 func (j *Judge) grade(ctx context.Context, c judge.Case, t *protocol.Trace) (judge.Verdict, error) {
 	var evidence []string
 	if j.profile == Paper {
@@ -193,7 +193,7 @@ func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJud
 	return err
 }
 
-// grounded asks, in one request, whether the evidence supports every statement.
+// grounded asks the model in one request whether the evidence supports every statement.
 func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string, t *protocol.Trace) (judge.Verdict, error) {
 	v, none := protocol.Ungrounded(c)
 	if none {
@@ -206,12 +206,12 @@ func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string,
 	return protocol.Grounded(held, len(statements)), nil
 }
 
-// lists holds the gold and the predicted statements of a summary, with a control item on the gold side that
-// only the true one of the other side states.
+// lists holds the gold and the predicted statements of a summary, with control items in both lists: only the
+// true one of the predicted list states the gold one.
 type lists struct {
 	batch           protocol.Batch
 	gold, predicted []protocol.Item
-	texts           map[string]string // by id
+	texts           map[string]string // texts of the items by id
 }
 
 func (j *Judge) lists(c judge.Case, predicted []string) lists {
@@ -230,7 +230,7 @@ func (j *Judge) lists(c judge.Case, predicted []string) lists {
 	return l
 }
 
-// request asks for verdicts on the open items; both lists are always shown whole.
+// request returns the request for verdicts on the open items. It shows both lists whole.
 func (l lists) request(question string, open []protocol.Item) llm.Request {
 	asked := "every statement of both lists"
 	if len(open) < len(l.batch.Items) {
@@ -249,8 +249,8 @@ func (l lists) request(question string, open []protocol.Item) llm.Request {
 	})
 }
 
-// compare asks, in one call, what the predicted statements together state of each gold one, and what the gold
-// ones together support of each predicted one.
+// compare asks the model in one call which predicted statements together state each gold one, and which gold
+// statements together support each predicted one.
 func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
 	l := j.lists(c, out.Predicted)
 	ask := func(open []protocol.Item) llm.Request { return l.request(c.Question, open) }
@@ -278,7 +278,8 @@ func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJud
 	return err
 }
 
-// evidencePrompt returns the rule and the texts that evidence adds to a prompt. decides names what decides.
+// evidencePrompt returns the rule and the texts that evidence adds to a prompt. decides says what decides the
+// truth.
 func evidencePrompt(f prompts.Fence, evidence []string, decides string) (rule, texts string) {
 	if len(evidence) == 0 {
 		return "", ""
@@ -291,13 +292,13 @@ func evidencePrompt(f prompts.Fence, evidence []string, decides string) (rule, t
 		"and dates; " + decides + " what is true.\n", b.String()
 }
 
-// match asks for the matrix of matches between gold and predicted statements, and
-// scores it by equations 2 and 3 of WildGraphBench.
+// match asks the model which gold statements each predicted one matches, and sets recall and precision by
+// equations 2 and 3 of WildGraphBench.
 func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
 	predicted, evidence := out.Predicted, protocol.PlainAll(c.Evidence)
 	seed := prompts.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
 	know := protocol.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
-	// The gold side has one more statement, which only the true canary says.
+	// The gold list has one statement more, which only the true control item states.
 	gold := protocol.NewBatch("g", seed, len(c.Statements), protocol.True)
 	goldList := protocol.Listed(gold.Items, func(it protocol.Item) string {
 		return it.Pick(c.Statements, know.Fact, "")
@@ -335,13 +336,13 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 	return nil
 }
 
-// Rule is a caller's yes-or-no question to a language model. It uses the same protocol as the judges: fenced
-// items with hashed ids and two control items.
+// Rule is a caller's yes-or-no question to a language model. It uses the protocol of the judges: fenced items
+// with ids from a hash, and two control items.
 type Rule struct {
-	// Text defines which items get 1 and which 0. It is outside of the fence: it must not contain texts of
-	// pages or models.
+	// Text says which items get 1 and which 0. It is not fenced, so it must not contain texts of pages or
+	// models.
 	Text string
-	// Right is an item that clearly gets 1, Wrong one that clearly gets 0.
+	// Right is an item that clearly gets 1, Wrong an item that clearly gets 0: the control items.
 	Right, Wrong string
 }
 
@@ -352,12 +353,12 @@ type Ruling struct {
 	Usage    graphrag.Usage
 }
 
-// Ask lets m give each item 1 or 0. All of them are unscored, with the reason, if one has no usable verdict
-// after a second request, or a control item got the wrong one. An error ends judging, see [judge.Judge]. It
-// is safe for concurrent use.
+// Ask asks m to give each item 1 or 0. All items are unscored, with the reason, if one has no usable verdict
+// after a second request, or a control item gets a wrong verdict. After an error judging must end, see
+// [judge.Judge]. It is safe for concurrent use.
 func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, error) {
 	if protocol.Blank(r.Text) || protocol.Blank(r.Right) || protocol.Blank(r.Wrong) {
-		return Ruling{}, errors.New("judge: a rule needs a text, and an item that it is right and one that it is wrong of")
+		return Ruling{}, errors.New("judge: Text, Right or Wrong of a Rule is blank: set all three")
 	}
 	e, err := protocol.New(m, "rule", 1, judge.Options{})
 	if err != nil {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package short judges answers that are a name, a number, yes or no, a choice, or a few sentences, by a gold
-// answer and its aliases. It serves the multi-hop data sets and both called GraphRAG-Bench.
+// answer and its aliases. It is for the multi-hop data sets and the two data sets named GraphRAG-Bench.
 //
-// The verdict is accuracy: does the answer agree with the gold answer? A model is shown question, gold and
-// answer and replies 1 or 0; any other reply leaves the answer unscored. Without a model package
-// judge/lexical decides, or for choices the choice.
+// The verdict is accuracy: does the answer agree with the gold answer? A model is shown the question, the gold
+// answer and the answer, and replies 1 or 0; any other reply leaves the answer unscored. Without a model
+// package judge/lexical decides, and for choices the choice made.
 //
 // In addition there are named scores, which a [Scheme] selects for a type of questions:
 //

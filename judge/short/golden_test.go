@@ -43,7 +43,7 @@ func readGolden(t *testing.T) golden {
 	return g
 }
 
-// splitmix is the generator of golden.py.
+// splitmix is the random generator of golden.py.
 type splitmix uint64
 
 func (s *splitmix) below(n int) int {
@@ -61,8 +61,7 @@ func writeLine(h hash.Hash, s string) {
 	h.Write([]byte("\n"))
 }
 
-// All code points that the Python's Unicode version knows, each in six places:
-// 1.7 million strings.
+// All code points that the Python's Unicode version has, each in six positions: 1.7 million strings.
 func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 	g := readGolden(t)
 	hashes := make(map[string]hash.Hash)
@@ -155,8 +154,7 @@ func TestScoresAsPython(t *testing.T) {
 	}
 }
 
-// The input of a long answer is read a constant number of times, also where
-// the final sigma has to look far.
+// A long answer is read a constant number of times, even if the final sigma requires looking far ahead.
 func TestNormalizeLong(t *testing.T) {
 	for _, unit := range []string{"the Σ' ", "Σ", "A.'’", "\xff", "αΣ" + strings.Repeat("'", 1000)} {
 		check.True(t, utf8.ValidString(Normalize(strings.Repeat(unit, 2<<20/len(unit)))), "Normalize of 2 MB of %q is not valid UTF-8", unit)
@@ -193,8 +191,7 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-// The ends and the middle of the scales as the challenge states them, and what lies
-// between.
+// The ends and the middle of the scales, as the challenge defines them, and values between.
 func TestScales(t *testing.T) {
 	for _, x := range []struct{ coverage, relevance, want float64 }{
 		{1, 1, 2}, {1, 0, 1}, {0, 0, -1}, {0, 1, -1}, {.5, 1, .5}, {.5, 0, 0}, {1, .5, 1.5},
@@ -210,14 +207,13 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// The released evaluation's F-score of true and false positives and false negatives,
-// and its weights.
+// The released evaluation's F-score from true and false positives, and its weights.
 func TestFactualityAndCorrectness(t *testing.T) {
 	for _, tt := range []struct {
 		tp, fp, fn int
 		cos, f, c  float64
 	}{
-		{1, 1, 5, 0, 0.25, 0.3125}, // precision 1/2, recall 1/6
+		{1, 1, 5, 0, 0.25, 0.3125}, // the precision is 1/2, the recall 1/6
 		{1, 0, 1, 1, 2. / 3, 0.75},
 		{0, 2, 3, -1, 0, 0},
 		{0, 0, 0, 1, 1, 1},

@@ -26,9 +26,9 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("judge-short", promptFiles)
 
-// ask asks whether, or how far, the answer agrees with the gold answer, and returns a score if the reply is
-// one of some values ([readScore]). Any other reply is requested once more, with the fault named, and is then
-// unscored: a guess would be a score.
+// ask asks the model how far the answer agrees with the gold answer, and returns the score if the reply is one
+// of values ([readScore]). After any other reply it asks once more, naming the fault; then the answer is
+// unscored.
 func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.Trace, values ...float64) (judge.Verdict, error) {
 	gold := protocol.Plain(c.Reference)
 	for _, alias := range c.Aliases {
@@ -51,7 +51,7 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.
 			return judge.Score(value, ""), nil
 		}
 		if again {
-			return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
+			return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply %.40q is no score", reply.Text)})
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: display.Head(reply.Text, shownAgain)}, llm.Message{
 			Role: llm.User, Text: fmt.Sprintf("That reply is none of %s. Reply with one of them alone.", strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")),
@@ -59,14 +59,14 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.
 	}
 }
 
-// The spellings of a score by models: alone in the first line or before a dash, a comma or a colon with the
-// reason, or after its name, as in "Verdict: 1" and {"score": 1}.
+// These match a score as models write it: at the start, alone or before a dash, a comma or a colon with the
+// reason; or after its name, as in "Verdict: 1" and {"score": 1}.
 var (
 	scoreFirst = regexp.MustCompile(`^[\s*_"'(\[` + "`" + `]*([01](?:\.[05])?)[*_"')\]` + "`" + `]*\.?\s*(?:$|\n|[-–—:,;(]\s*[^\s\d])`)
 	scoreNamed = regexp.MustCompile(`(?im)(?:^|[{,.;])[\s*_#>"']*(?:(?:the|my|final) )*(?:score|verdict|grade|mark|rating|judge?ment|correct|urteil|bewertung|note|punktzahl|puntuación|评分|得分|分数|判断)["'*_]*\s*(?:[:=：]|is)[\s"'*_]*([01](?:\.[05])?|true|false)["'*_]*\.?[ \t]*(?:$|[},;–—-])`)
 )
 
-// readScore reads the only score of a reply. A reply with several different ones has none.
+// readScore reads the score in a reply; ok is false if there is none, or several that differ.
 func readScore(reply string) (score float64, ok bool) {
 	words := scoreFirst.FindStringSubmatch(reply)
 	if words != nil {
@@ -86,11 +86,11 @@ func readScore(reply string) (score float64, ok bool) {
 	return score, len(words) > 0
 }
 
-// shownAgain is the part of an unusable reply that the model is shown, in bytes.
+// shownAgain is the number of bytes of an unusable reply that the second request shows.
 const shownAgain = 500
 
-// byModel adds the scores of a scheme that need a model. For an empty answer they are 0, without a call;
-// without a model they are not applicable.
+// byModel adds to out the scores of a scheme that need a model. They are 0 without a call for an empty answer,
+// and not applicable without a model.
 func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *protocol.Trace) error {
 	wanted := map[string]bool{
 		"graded": s.Graded, "factuality": s.Statements, "correctness": s.Statements && j.o.Embedder != nil,
@@ -125,7 +125,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		return nil
 	}
 	v, err := t.Failure(ctx, err)
-	for name, want := range wanted { // those that are still to be obtained
+	for name, want := range wanted { // the scores that are not in out yet
 		if _, there := out[name]; err == nil && want && !there {
 			out[name] = v
 		}
@@ -133,7 +133,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 	return err
 }
 
-// statements compares the statements of the answer with the gold answer in both directions, and with the
+// statements adds the scores that compare the statements of the answer with the gold answer and with the
 // evidence.
 func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *protocol.Trace) error {
 	gold := c
@@ -171,8 +171,8 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	return nil
 }
 
-// correctness uses the true and false positives among the statements of the answer, and the gold statements
-// it misses.
+// correctness adds factuality, from the statements of the answer that the gold answer supports or not and the
+// number of gold statements it misses, and correctness if there is an embedder.
 func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *protocol.Trace) error {
 	right, err := j.asker.Support(ctx, []string{c.Reference}, made, t)
 	if err != nil {
@@ -185,20 +185,20 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 	}
 	vectors, err := j.o.Embedder.EmbedDocuments(ctx, []string{c.Answer, c.Reference})
 	if err == nil && (len(vectors) != 2 || len(vectors[0]) != len(vectors[1])) {
-		err = errors.New("judge: the embedder gave no two vectors of one length")
+		err = errors.New("judge: the embedder did not return two vectors of one length")
 	}
 	if err != nil {
 		return err
 	}
 	cosine := vector.Cosine(vectors[0], vectors[1])
 	if math.IsNaN(cosine) {
-		return errors.New("judge: the embedder gave a vector with what is no number")
+		return errors.New("judge: the embedder returned a vector with a component that is not a number")
 	}
 	out["correctness"] = judge.Score(weighted(f1, cosine), "")
 	return nil
 }
 
-// countedF1 returns the F1 of true and false positives and false negatives; 1 if all are 0.
+// countedF1 returns the F1 of numbers of true and false positives and false negatives; 1 if all are 0.
 func countedF1(truePositives, falsePositives, falseNegatives int) float64 {
 	all := 2*truePositives + falsePositives + falseNegatives
 	if all == 0 {
@@ -207,20 +207,20 @@ func countedF1(truePositives, falsePositives, falseNegatives int) float64 {
 	return 2 * float64(truePositives) / float64(all)
 }
 
-// weighted combines factuality and the similarity of two texts, three quarters and a quarter, with the cosine
-// mapped to 0..1 (arXiv 2506.05690, the released evaluation).
+// weighted adds three quarters of factuality and a quarter of the cosine of answer and gold answer, mapped to
+// 0..1 (arXiv 2506.05690, the released evaluation).
 func weighted(factuality, cosine float64) float64 {
 	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
 }
 
-// maxWords is the number of words of an answer that are read: a rule of the challenge.
+// maxWords is the number of words of an answer that are judged, by the rules of the LiveRAG challenge.
 const maxWords = 300
 
-// liveRAGVersion changes with every prompt and rule.
+// liveRAGVersion changes with every prompt and rule of the LiveRAG judge.
 const liveRAGVersion = 3
 
-// correctness returns the score, -1 to 2, for a coverage and a relevance, both 0 to 1: -1 without coverage, 1
-// with all of it, and up to 1 more for relevance.
+// correctness returns a score from -1 to 2 for a coverage and a relevance from 0 to 1: -1 for coverage 0, and
+// for coverage 1 the sum of 1 and the relevance.
 func correctness(coverage, relevance float64) float64 { return -1 + coverage*(2+relevance) }
 
 // CorrectnessPoints converts a value, or a mean of values, of a [LiveRAG] judge to correctness, -1 to 2.
@@ -239,26 +239,26 @@ var liveRAGInfo = judge.Info{Profile: "liverag", Kind: judge.KindModel, ReadsEvi
 	},
 }}
 
-// LiveRAGProcedure makes judges on the scales of the LiveRAG challenge.
+// LiveRAGProcedure makes judges that use the scales of the LiveRAG challenge.
 var LiveRAGProcedure = judge.Procedure{Info: liveRAGInfo, NeedsModel: true, New: func(p judge.Parts) (judge.Judge, error) { return NewLiveRAG(p.Model) }}
 
-// LiveRAG is a [judge.Judge] on the scales of the LiveRAG challenge (SIGIR 2025), on which GeAR reports 0.876
-// for correctness and 0.529 for faithfulness (arXiv 2507.17399). Only the first 300 words of an answer are
-// read.
+// LiveRAG is a [judge.Judge] that uses the scales of the LiveRAG challenge (SIGIR 2025), by which GeAR reports
+// 0.876 for correctness and 0.529 for faithfulness (arXiv 2507.17399). Only the first 300 words of an answer
+// are read.
 //
-// Correctness goes from -1 to 2: 2 for an answer that is right and contains nothing else, 1 for a right one
-// with irrelevant parts, 0 for none, -1 for a wrong one. It combines coverage, the share of the gold answer's
-// statements that the answer gives, and relevance, the share of its own statements that are relevant to the
-// question. Faithfulness goes from -1 to 1: 1 if the passages support every statement of the answer, -1 if
-// they support none.
+// Correctness goes from -1 to 2: 2 for an answer that is right and contains nothing else, 1 for a right answer
+// with irrelevant parts, 0 for no answer, -1 for a wrong one. It combines coverage, the share of the gold
+// answer's statements that the answer gives, and relevance, the share of its own statements that are relevant
+// to the question. Faithfulness goes from -1 to 1: 1 if the passages support every statement of the answer, -1
+// if they support none.
 //
-// The ends and the middle of the scales are the challenge's; the linear interpolation and all prompts are
-// ours. Splitting and control items are as in the other judges by model. An unusable reply leaves an answer
-// unscored.
+// The challenge defines the ends and the middle of the scales; the linear interpolation and all prompts are
+// ours. Answers are split, and control items added, as in the other judges by model. An unusable reply leaves
+// an answer unscored.
 //
-// The value of a verdict is the correctness mapped to 0..1, so that an empty answer has a third; the score
-// named faithfulness is the share of supported statements. [CorrectnessPoints] and [FaithfulnessPoints]
-// convert values, and means of them, to the challenge's numbers.
+// The value of a verdict is the correctness mapped to 0..1, so that an empty answer gets a third; the score
+// named faithfulness is the share of supported statements. [CorrectnessPoints] and [FaithfulnessPoints] convert
+// values, and means of values, to the challenge's numbers.
 //
 // It is safe for concurrent use.
 type LiveRAG struct{ asker protocol.Asker }
@@ -277,17 +277,17 @@ func (j LiveRAG) Name() string { return j.asker.Name() }
 // Info describes the procedure.
 func (j LiveRAG) Info() judge.Info { return liveRAGInfo }
 
-// shares are the counts behind the scores.
+// shares are the numbers of statements from which the scores are computed.
 type shares struct {
-	statements []string // of the answer
+	statements []string // statements of the answer
 	truncated  bool
-	gold, met  int // statements of the gold answer, and those that the answer gives
-	relevant   int // statements of the answer that have to do with the question
+	gold, met  int // number of statements of the gold answer, and of those in the answer
+	relevant   int // number of the answer's statements that are relevant to the question
 }
 
-// Fact judges an answer by its gold answer. The value is the correctness, mapped from -1..2 to 0..1;
-// coverage, relevance and faithfulness, each 0 to 1, are further scores. An empty answer has a third, without
-// a call.
+// Fact judges an answer by its gold answer. The value is the correctness, mapped from -1..2 to 0..1; coverage,
+// relevance and faithfulness, each 0 to 1, are further scores. An empty answer gets the value 1/3 without a
+// call.
 func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -336,8 +336,7 @@ func scoreSilent(out *judge.FactJudgment, reason string) {
 	out.Scores["coverage"], out.Scores["relevance"], out.Scores["faithfulness"] = judge.Score(0, reason), none, none
 }
 
-// Summary judges an answer by gold statements: recall is coverage, precision relevance, which correctness
-// combines.
+// Summary judges an answer by gold statements: the recall is the coverage, and the precision the relevance.
 func (j LiveRAG) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
@@ -376,8 +375,8 @@ func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *proto
 	return share(held, len(s.statements), ""), nil
 }
 
-// counts splits gold answer and answer into statements, and asks which gold ones the answer gives, and which
-// of its own are relevant. gold are the statements of the gold answer; nil takes them from the reference.
+// counts splits the answer into statements, and asks the model which gold statements the answer supports and
+// which of its own are relevant. If gold is nil, the reference is split into the gold statements.
 func (j LiveRAG) counts(ctx context.Context, c judge.Case, gold []string, t *protocol.Trace) (s shares, err error) {
 	s.statements, s.truncated, err = j.asker.Split(ctx, c, protocol.MaxStatements, t)
 	if err != nil || len(s.statements) == 0 {
@@ -400,8 +399,8 @@ func (j LiveRAG) counts(ctx context.Context, c judge.Case, gold []string, t *pro
 	return s, err
 }
 
-// relevant counts the statements that are relevant to the question. One control statement is paired with a
-// question that it answers, the other with this question, which it does not.
+// relevant asks the model which statements are relevant to the question, and returns their number. One control
+// item pairs a fact with the question that it answers, the other pairs it with this question.
 func (j LiveRAG) relevant(ctx context.Context, question string, statements []string, t *protocol.Trace) (int, error) {
 	texts := append([]string{question}, statements...)
 	seed := prompts.NewFence(texts...).Nonce()

@@ -18,10 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// ErrGolds is wrapped by errors about gold answers that do not fit the script: none, or more than it reads.
+// ErrGolds is wrapped by errors about a number of gold answers that the script does not take: none, or several.
 var ErrGolds = errors.New("wrong number of gold answers")
 
-// Score is the fit of one answer, or a mean of fits. All values are in 0..1.
+// Score has the figures of one answer, or means of figures. All are in 0..1.
 type Score struct {
 	EM        float64 `json:"em"`
 	F1        float64 `json:"f1"`
@@ -31,12 +31,12 @@ type Score struct {
 
 // Score compares a prediction with the gold answers of a question.
 //
-// EM is 1 if some gold answer is equal after normalization. F1, precision and recall count common words, each
-// as often as both sides have it. With several gold answers EM and F1 are the best; precision and recall
-// belong to the first gold answer with the best F1, under TwoWiki they are the best too.
+// EM is 1 if the prediction equals a gold answer after normalization. F1, precision and recall count common
+// words, each as often as both texts have it. With several gold answers EM and F1 are the best ones; precision
+// and recall belong to the first gold answer with the best F1, under TwoWiki they are the best ones too.
 //
-// The error wraps [ErrGolds] if there is no gold answer (under SQuAD2 that is a question without an answer)
-// or HotpotQA is given several.
+// The error wraps [ErrGolds] if there is no gold answer, except under SQuAD2, where the question then has no
+// answer, or if there are several under HotpotQA.
 func (p Script) Score(prediction string, golds []string) (Score, error) {
 	if !p.valid() {
 		return Score{}, fmt.Errorf("short: score: %v: no such script", p)
@@ -44,9 +44,9 @@ func (p Script) Score(prediction string, golds []string) (Score, error) {
 	r := &byScript[p]
 	switch {
 	case len(golds) == 0 && !r.emptyGoldsDropped:
-		return Score{}, fmt.Errorf("short: score: %w: none, %v needs one at least", ErrGolds, p)
+		return Score{}, fmt.Errorf("short: score: %w: there is none, %v needs at least one", ErrGolds, p)
 	case len(golds) > 1 && r.oneGold:
-		return Score{}, fmt.Errorf("short: score: %w: %d, %v reads one: use 2wiki or mrqa", ErrGolds, len(golds), p)
+		return Score{}, fmt.Errorf("short: score: %w: there are %d, %v takes one: use 2wiki or mrqa", ErrGolds, len(golds), p)
 	}
 	var sides []side
 	for _, g := range golds {
@@ -75,7 +75,7 @@ func (p Script) Score(prediction string, golds []string) (Score, error) {
 
 // side is one of two answers being compared.
 type side struct {
-	text  string // normalized
+	text  string // the answer after [Normalize]
 	words []string
 }
 
@@ -111,7 +111,7 @@ func (r *scriptRules) compare(pred, gold side) Score {
 	return s
 }
 
-// shared returns the size of the intersection of two bags of words.
+// shared returns the number of words that two lists have in common, repeated words included.
 func shared(a, b []string) (n int) {
 	left := make(map[string]int)
 	for _, w := range a {
@@ -138,23 +138,23 @@ const (
 	MRQA                   // mrqa_official_eval.py; also HippoRAG's qa_eval.py
 )
 
-// scriptRules are the differences between scripts.
+// scriptRules are the rules in which the scripts differ.
 type scriptRules struct {
 	name string
-	// emptyAgrees: two empty sides have F1 1.
+	// emptyAgrees gives two empty answers the F1 1.
 	emptyAgrees bool
-	// emptyGoldsDropped: empty gold answers are ignored if there are others, and without any gold answer the
-	// right answer is empty.
+	// emptyGoldsDropped ignores empty gold answers if there are others; without any gold answer the empty
+	// answer is right.
 	emptyGoldsDropped bool
-	// strictYesNo: if one side is yes, no or noanswer and the other side differs, F1 is 0.
+	// strictYesNo makes F1 0 if one of the two answers is yes, no or noanswer and the other differs.
 	strictYesNo bool
-	// oneGold: the script reads a single gold answer.
+	// oneGold allows a single gold answer only.
 	oneGold bool
-	// apart: the best precision and recall may come from another gold answer than the best F1.
+	// apart takes F1, precision and recall each from the gold answer where it is best.
 	apart bool
 }
 
-// byScript is indexed by Script and constant.
+// byScript has the rules of each Script.
 var byScript = [...]scriptRules{
 	SQuAD1:   {name: "squad1"},
 	SQuAD2:   {name: "squad2", emptyAgrees: true, emptyGoldsDropped: true},
@@ -175,7 +175,7 @@ func (p Script) String() string {
 func (p Script) valid() bool { return int(p) < len(byScript) }
 
 // Contains reports whether the answer contains a gold answer, word for word, after [Normalize]. Gold answers
-// without a word are ignored.
+// that are then empty are ignored.
 func Contains(given string, golds ...string) bool {
 	text := " " + Normalize(given) + " "
 	return slices.ContainsFunc(golds, func(g string) bool {
@@ -184,8 +184,8 @@ func Contains(given string, golds ...string) bool {
 	})
 }
 
-// RougeL returns the F-measure of ROUGE-L: the harmonic mean of the longest common subsequence's shares of
-// the words of both texts, 0 if either has none.
+// RougeL returns the F-measure of ROUGE-L: the length of the longest common subsequence of words, divided by
+// the number of words of each text; of the two shares the harmonic mean, 0 if a text has no words.
 func RougeL(given, gold string) float64 {
 	a, b := tokens(given), tokens(gold)
 	lcs := common(a, b)
@@ -195,8 +195,8 @@ func RougeL(given, gold string) float64 {
 	return 2 * float64(lcs) / float64(len(a)+len(b))
 }
 
-// maxTokens limits the words of a text for ROUGE-L: an answer has hundreds, and the time grows with the
-// product of both.
+// maxTokens limits the words of a text for ROUGE-L: answers have hundreds, and the time grows with the product
+// of the two numbers of words.
 const maxTokens = 5000
 
 // tokens returns the lower-cased runs of a-z and 0-9 of a text, as the package rouge_score does.
@@ -205,7 +205,7 @@ func tokens(s string) []string {
 	return all[:min(len(all), maxTokens)]
 }
 
-// common returns the length of the longest common subsequence.
+// common returns the length of the longest common subsequence of two lists of words.
 func common(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {
@@ -223,9 +223,9 @@ func common(a, b []string) int {
 	return row[len(b)]
 }
 
-// Choice scores an answer that names choices. A single choice, or true or false, is right if the answer
-// chooses it alone. Of several, the gold choices score 1, some of them and no other 0.5. An answer without a
-// choice scores 0: the released script gives an empty selection the half of a subset.
+// Choice scores an answer that names choices. It is 1 if the answer chooses exactly the gold choices, or true
+// or false, and if several may be right 0.5 if it chooses some of them and no others. An answer without a
+// choice scores 0, unlike in the released script, which gives it 0.5.
 func Choice(given, gold string, several bool) float64 {
 	want, got := choicesOf(gold), chosen(given)
 	switch {
@@ -239,8 +239,8 @@ func Choice(given, gold string, several bool) float64 {
 	return 0
 }
 
-// choicesOf reads the choices of a text without anything else, sorted: letters from A on, adjacent or
-// separated, or true or false. The text after a letter and a mark, such as "B. The heap", is the text of the
+// choicesOf returns the choices, sorted, of a text that has nothing else: letters from A to J, adjacent or
+// separated, or true or false. In "B. The heap" the text after the letter and its mark is the text of the
 // choice.
 func choicesOf(s string) []string {
 	if at := strings.LastIndex(strings.ToLower(s), "answer:"); at >= 0 {
@@ -271,10 +271,10 @@ func choicesOf(s string) []string {
 	return slices.Compact(out)
 }
 
-// small matches a lower-case letter alone, or with a mark before the text of its choice.
+// small matches a lower-case letter that is a choice: alone, or with a mark before the text of the choice.
 var small = regexp.MustCompile(`^[(\[]?[a-j](?:[.):\]]*$|[.):\]]\s)`)
 
-// otherMarked matches a letter that begins the text of another choice.
+// otherMarked matches the letter and mark of a further choice in a text.
 var otherMarked = regexp.MustCompile(`(?:^|\s)\(?[A-J][).:]\s`)
 
 var (
@@ -287,9 +287,9 @@ var (
 	denying   = regexp.MustCompile(`(?i)^(?:not|never|cannot|neither|nor|wrong|false|incorrect|between|out|nicht|kein|keine|pas|не|\pL+n['’]t)$|不`)
 )
 
-// chosen reads the choices of an answer, sorted, in the forms of models: only letters, a box or a tag around
-// them, the last clause that names the answer, a letter before a reason, or one at the end. Denied choices
-// and alternatives are ignored.
+// chosen returns the choices of a model's answer, sorted. It looks for letters alone, in a box or a tag, in the
+// last clause with a word such as "answer", before a reason, and at the end. Denied choices and alternatives
+// ("A or B") are ignored.
 func chosen(given string) []string {
 	text := norm.NFKC.String(replies.Unwrap(given, ""))
 	for _, m := range wrapped.FindAllStringSubmatch(text, -1) {
@@ -298,7 +298,7 @@ func chosen(given string) []string {
 		}
 	}
 	text = strings.TrimSpace(strings.NewReplacer("*", "", "`", "", "$", "").Replace(text))
-	for range 2 { // on either side of a letter
+	for range 2 { // twice, for the characters on both sides of a letter
 		text = bordered.ReplaceAllString(text, "$1$3 $2$4")
 	}
 	if out := choicesOf(text); out != nil {
@@ -328,8 +328,8 @@ func chosen(given string) []string {
 	return []string{"false"}
 }
 
-// undeniedLetters returns the letters of a clause that are not denied, sorted, none of alternatives; some
-// reports whether there are letters at all.
+// undeniedLetters returns the letters of a clause that it does not deny, sorted, and none if the clause has
+// alternatives; some reports whether there are letters at all.
 func undeniedLetters(clause string) (out []string, some bool) {
 	words := strings.FieldsFunc(reasoning.ReplaceAllString(clause, ""), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 	denied, either := false, false
@@ -341,7 +341,7 @@ func undeniedLetters(clause string) (out []string, some bool) {
 		switch {
 		case len(w) == 1 && (w >= "A" && w <= "J" && w != "I" || last && w >= "a" && w <= "j"):
 			if w == "A" && !last && len(next) > 1 && !slices.Contains([]string{"is", "are", "and", "or", "but", "as"}, next) {
-				continue // an article
+				continue // the article "A", not a choice
 			}
 			if some = true; !denied {
 				out = append(out, strings.ToUpper(w))
@@ -366,9 +366,9 @@ func undeniedLetters(clause string) (out []string, some bool) {
 // Normalize returns the form of an answer that is compared: lower case, without the 32 ASCII punctuation
 // characters, without the words a, an and the, and with one space between words.
 //
-// It equals the Python scripts of the data sets, character by character. Where Go's own functions differ,
-// Python's rules apply: word boundaries and letters are Unicode, lower case is the full mapping ("İ" becomes
-// two code points, a final "Σ" becomes "ς"), U+001C to U+001F are spaces, and dashes or quotation marks
+// The result equals the one of the data sets' Python scripts, character by character. Where Go's own functions
+// differ, Python's rules apply: word boundaries and letters are Unicode, lower case is the full mapping ("İ"
+// becomes two code points, a final "Σ" becomes "ς"), U+001C to U+001F are spaces, and dashes or quotation marks
 // outside ASCII stay. Punctuation is removed without a gap: "Eiffel-Tower" is one word.
 //
 // A byte that is not valid UTF-8 is read as U+FFFD.
@@ -394,30 +394,30 @@ func Normalize(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }), " ")
 }
 
-// wordRun equals \w+ of Python's re module.
+// wordRun matches the same texts as \w+ of Python's re module.
 var wordRun = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 
-// isPunct reports membership in Python's string.punctuation.
+// isPunct reports whether a character is in Python's string.punctuation.
 func isPunct(r rune) bool {
 	return r >= '!' && r <= '/' || r >= ':' && r <= '@' || r >= '[' && r <= '`' || r >= '{' && r <= '~'
 }
 
-// isFinal is the condition Final_Sigma of the Unicode Standard, section 3.13, for the letter between two
-// texts: a cased letter before it, none after it, ignoring case-ignorable characters.
+// isFinal reports the condition Final_Sigma of the Unicode Standard, section 3.13, for a letter between two
+// texts: a cased letter precedes it and none follows, case-ignorable characters aside.
 func isFinal(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isCaseIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isCaseIgnorable))
 	return isCased(last) && !isCased(next)
 }
 
-// isCased is the property Cased of the Unicode Standard.
+// isCased reports the property Cased of the Unicode Standard.
 func isCased(r rune) bool {
 	return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) ||
 		unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isCaseIgnorable is the property Case_Ignorable: the categories below and the
-// characters that break words as MidLetter, MidNumLet or Single_Quote.
+// isCaseIgnorable reports the property Case_Ignorable: the categories below and the characters whose Word_Break
+// is MidLetter, MidNumLet or Single_Quote.
 func isCaseIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

@@ -29,7 +29,7 @@ func (j *Judge) byRules(ctx context.Context, c judge.Case) (judge.Verdict, error
 			best = f.Verdict
 		}
 	}
-	if best.State == judge.Unscored && len(choicesOf(choice)) > 0 { // letters of choices are no words
+	if best.State == judge.Unscored && len(choicesOf(choice)) > 0 { // letters of choices have no words to compare
 		best = judge.Score(indicator(Choice(c.Answer, choice, true) == 1), "")
 	}
 	return best, nil
@@ -37,7 +37,7 @@ func (j *Judge) byRules(ctx context.Context, c judge.Case) (judge.Verdict, error
 
 func goldAnswers(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
 
-// share returns n/of as a verdict, or an unscored one with a cause if of is 0.
+// share returns n/of as a verdict; if of is 0, the verdict is unscored for the reason without.
 func share(n, of int, without string) judge.Verdict {
 	if of == 0 {
 		return judge.NoScore(without)
@@ -55,46 +55,46 @@ const (
 	Selection      // any number of choices
 )
 
-// Scheme is the scoring of answers to a type of questions. The zero Scheme has accuracy, contains, and EM and
-// F1 by the rules of SQuAD 1.1.
+// Scheme says which scores the answers to a type of questions get. The zero Scheme has accuracy, contains, and
+// EM and F1 by the rules of SQuAD 1.1.
 type Scheme struct {
 	Kind   Kind
 	Script Script
-	// Rouge adds rouge_l, Graded graded, Statements factuality and correctness,
-	// Coverage coverage, and Faithful faithfulness.
+	// Rouge adds the score rouge_l, Graded graded, Statements factuality and correctness, Coverage coverage,
+	// and Faithful faithfulness.
 	Rouge, Graded, Statements, Coverage, Faithful bool
 }
 
 // Options of a [Judge].
 type Options struct {
-	// Model judges; nil judges by rules.
+	// Model judges the answers; if it is nil, rules do.
 	Model llm.Model
-	// Embedder completes factuality to correctness; may be nil.
+	// Embedder is needed for the score correctness; may be nil.
 	Embedder llm.Embedder
-	// Schemes are by [judge.Case.Type]; other types have the zero Scheme.
+	// Schemes has the scheme of each [judge.Case.Type]; other types have the zero Scheme.
 	Schemes map[string]Scheme
 }
 
 // Judge is a [judge.Judge] of short answers. It is safe for concurrent use.
 type Judge struct {
 	o     Options
-	model llm.Model // nil leaves it to rules
+	model llm.Model // nil if rules judge
 	name  string
-	asker protocol.Asker // of the model
+	asker protocol.Asker // asks the model
 	words *lexical.Judge
 }
 
 var _ judge.Judge = (*Judge)(nil)
 
-// The versions change with every rule and every scheme of the library's data sets, modelVersion also with
-// every prompt.
+// version and modelVersion change with every rule, and every scheme of the library's data sets; modelVersion
+// also changes with every prompt.
 const version, modelVersion = 3, 3
 
 // New returns a judge.
 func New(o Options) (*Judge, error) {
 	for name, s := range o.Schemes {
 		if _, err := s.Script.Score("", []string{"gold"}); err != nil || s.Kind > Selection {
-			return nil, fmt.Errorf("judge: the scheme of %q has script %v and kind %d: want those there are", name, s.Script, s.Kind)
+			return nil, fmt.Errorf("judge: the scheme of %q has script %v and kind %d: use the constants of package short", name, s.Script, s.Kind)
 		}
 	}
 	words, err := lexical.New(judge.Options{})
@@ -111,17 +111,17 @@ func New(o Options) (*Judge, error) {
 	return j, err
 }
 
-// Procedure makes judges by schemes, which are by [judge.Case.Type].
+// Procedure makes judges with schemes by [judge.Case.Type].
 func Procedure(schemes map[string]Scheme) judge.Procedure {
 	return judge.Procedure{Info: judge.Info{Profile: profile, Kind: judge.KindWords, Published: true}, New: func(p judge.Parts) (judge.Judge, error) {
 		return New(Options{Model: p.Model, Embedder: p.Embedder, Schemes: schemes})
 	}}
 }
 
-// Name names the rules or the model.
+// Name names the rules, or the profile and the model.
 func (j *Judge) Name() string { return j.name }
 
-// Info describes the rules or the model.
+// Info describes the judge, which is of the kind of its rules or its model.
 func (j *Judge) Info() judge.Info {
 	kind := judge.KindWords
 	if j.model != nil {
@@ -130,7 +130,7 @@ func (j *Judge) Info() judge.Info {
 	return judge.Info{Profile: profile, Kind: kind, Published: true}
 }
 
-// Fact judges an answer. Empty and refused ones score 0 without a call.
+// Fact judges an answer. Empty and refused answers score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -165,7 +165,7 @@ func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, err
 	return judge.SummaryJudgment{Recall: none, Precision: none}, nil
 }
 
-// byWords returns the scores that need no model.
+// byWords returns the scores that need no model, by name.
 func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	out := map[string]judge.Verdict{"contains": judge.Score(indicator(Contains(c.Answer, goldAnswers(c)...)), "")}
 	if s.Kind != Text {
@@ -188,10 +188,10 @@ func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	return out
 }
 
-// listed matches the choices of a question, one per line.
+// listed matches a line of a question with a choice: its letter and its text.
 var listed = regexp.MustCompile(`(?m)^\s*\(?([A-J])[.):]\s+(.+)$`)
 
-// choiceLetter returns the letter of the choice that the answer repeats, or else the answer.
+// choiceLetter returns the letter of the choice whose text equals the answer, or else the answer itself.
 func choiceLetter(question, answer string) string {
 	for _, m := range listed.FindAllStringSubmatch(question, -1) {
 		if text := Normalize(m[2]); text != "" && text == Normalize(answer) {

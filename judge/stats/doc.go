@@ -2,16 +2,16 @@
 
 // Package stats computes confidence intervals of means and compares two systems.
 //
-// Every mean deserves an interval: [Wilson] for a share of right and wrong, [StudentT] for scores. Two
-// systems that answered the same questions are compared question by question by [Compare]: the effect with
-// its interval first, the p-value of the same method last. A family of p-values is corrected by [Holm].
+// A mean should be given with an interval: [Wilson] for a share of right and wrong, [StudentT] for scores. Two
+// systems that answered the same questions are compared question by question by [Compare]: the effect with its
+// interval first, the p-value of the same method last. [Holm] corrects the p-values of several tests.
 //
 // # Clusters
 //
-// Questions about one page are not independent, and intervals that assume so are too narrow. Functions that
-// take clusters expect the number of the cluster for every value ([Number] makes them from names); nil makes
-// each value a cluster. The standard error follows Miller, Adding Error Bars to Evals (arXiv 2411.00640),
-// equation 4.
+// Questions about one page are not independent, and intervals that assume independence are too narrow.
+// Functions with a parameter clusters expect the number of its cluster for every value ([Number] makes these
+// from names); nil makes each value a cluster. The standard error follows Miller, Adding Error Bars to Evals
+// (arXiv 2411.00640), equation 4.
 //
 // # Few and equal values
 //

@@ -15,17 +15,17 @@ import (
 // ErrTooFew means that there are fewer values, or clusters, than the method needs.
 var ErrTooFew = errors.New("too few values")
 
-// DefaultConfidence is the confidence of zero Options.
+// DefaultConfidence is the confidence of the zero [Options].
 const DefaultConfidence = 0.95
 
 // Options are the settings of intervals and tests. The zero value is 95 % confidence.
 type Options struct {
-	// Confidence is the share of such intervals that contain the true value, between 0 and 1; 0 means
+	// Confidence is the share of intervals that contain the true value, between 0 and 1; 0 means
 	// DefaultConfidence.
 	Confidence float64
 }
 
-// resolve fills in the defaults and checks.
+// resolve fills in the defaults and returns an error for bad options.
 func (o Options) resolve() (Options, error) {
 	o.Confidence = cmp.Or(o.Confidence, DefaultConfidence)
 	if !(o.Confidence > 0 && o.Confidence < 1) {
@@ -43,22 +43,22 @@ type Interval struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
-	// SE is the standard error: of the plain share for Wilson.
+	// SE is the standard error, for Wilson the one of the plain share.
 	SE float64 `json:"se"`
-	// N is the number of values, Clusters the number of their clusters, or 0 without any.
+	// N is the number of values, Clusters the number of their clusters, 0 if there are none.
 	N        int `json:"n"`
 	Clusters int `json:"clusters,omitempty"`
 	// Method is "wilson", "student-t" or "paired-t", with "clustered-" before it for clusters.
 	Method string `json:"method"`
 }
 
-// String shows estimate, interval and size: "0.700 [0.481, 0.855] (95 %, n = 20)".
+// String returns estimate, interval and number of values: "0.700 [0.481, 0.855] (95 %, n = 20)".
 func (i Interval) String() string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f] (%.4g %%, n = %d)", i.Estimate, i.Low, i.High, 100*i.Confidence, i.N)
 }
 
-// Wilson returns the score interval of a share: successes out of n independent trials (Wilson 1927). It stays
-// within 0..1 and has a width even if the share is 0 or 1.
+// Wilson returns the score interval of a share: successes out of n independent trials (Wilson 1927). The
+// interval is within 0..1, and has a width even if the share is 0 or 1.
 func Wilson(successes, n int, o Options) (Interval, error) {
 	o, err := o.resolve()
 	switch {
@@ -76,7 +76,7 @@ func Wilson(successes, n int, o Options) (Interval, error) {
 	half := z / (1 + z*z/size) * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
 	i := Interval{Estimate: p, Low: max(0, center-half), High: min(1, center+half), Confidence: o.Confidence,
 		SE: math.Sqrt(p * (1 - p) / size), N: n, Method: "wilson"}
-	// The ends are exact there; rounding would leave the estimate outside.
+	// The end is exactly 0 or 1; a rounding error would leave the estimate outside of the interval.
 	if successes == 0 {
 		i.Low = 0
 	}
@@ -87,7 +87,7 @@ func Wilson(successes, n int, o Options) (Interval, error) {
 }
 
 // StudentT returns the interval of a mean by its standard error and Student's t with n-1 degrees of freedom.
-// With clusters the standard error is the clustered one (see the package comment) and n is their number.
+// With clusters it uses the clustered standard error (see the package comment), and n is their number.
 func StudentT(values []float64, clusters []int32, o Options) (Interval, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -111,14 +111,13 @@ func studentQuantile(tail, freedom float64) float64 {
 
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-// studentTwoSided returns the probability of a value as far from 0 as t, or farther, by Student's
-// distribution.
+// studentTwoSided returns the probability, by Student's distribution, of a value at least as far from 0 as t.
 func studentTwoSided(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, .5, freedom/(freedom+t*t))
 }
 
-// Number gives equal names equal numbers, counting from 0 in the order of their first occurrence: the
-// clusters of questions from the names of their pages.
+// Number returns a number for each name, such as clusters from the names of pages: equal names get equal
+// numbers, which count from 0 in the order of first occurrence.
 func Number(names []string) []int32 {
 	numbers := make([]int32, len(names))
 	known := make(map[string]int32)
@@ -133,10 +132,10 @@ func Number(names []string) []int32 {
 	return numbers
 }
 
-// MaxValue limits the size of values: sums of their cubes are still float64.
+// MaxValue limits the magnitude of values, so that sums of their cubes do not overflow a float64.
 const MaxValue = 1e60
 
-// groups are sums of values by cluster, in the order of their first occurrence.
+// groups has the sums and the numbers of values by cluster, in the order of the clusters' first occurrence.
 type groups struct {
 	sums  []float64
 	sizes []int32
@@ -148,16 +147,16 @@ type groups struct {
 // group adds up values by cluster and requires at least two clusters.
 func group(values []float64, clusters []int32) (groups, error) {
 	if clusters != nil && len(clusters) != len(values) {
-		return groups{}, fmt.Errorf("%d values, %d clusters: want as many, or no clusters", len(values), len(clusters))
+		return groups{}, fmt.Errorf("%d values have %d clusters: want one for each value, or none", len(values), len(clusters))
 	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.Abs(v) > MaxValue {
-			return groups{}, fmt.Errorf("value %d is %v: want it finite, and not beyond ±%g", i, v, MaxValue)
+			return groups{}, fmt.Errorf("value %d is %v: want a finite one within ±%g", i, v, MaxValue)
 		}
 	}
 	g := groups{clustered: clusters != nil, n: len(values)}
 	known := make(map[int32]int)
-	var sizes []float64 // of what is added up, without signs
+	var sizes []float64 // sums of absolute values by cluster
 	for i, v := range values {
 		c := i
 		if g.clustered {
@@ -180,7 +179,7 @@ func group(values []float64, clusters []int32) (groups, error) {
 		if g.clustered {
 			what = "clusters"
 		}
-		return groups{}, fmt.Errorf("%w: %d %s, want 2 at least", ErrTooFew, len(g.sums), what)
+		return groups{}, fmt.Errorf("%w: %d %s, want at least 2", ErrTooFew, len(g.sums), what)
 	}
 	for c, sum := range g.sums {
 		g.sums[c] = exact(sum, sizes[c])
@@ -188,7 +187,7 @@ func group(values []float64, clusters []int32) (groups, error) {
 	return g, nil
 }
 
-// exact returns a sum of terms of a size, and 0 if it is only a rounding error.
+// exact returns sum, or 0 if it is a rounding error; size is the sum of the terms' absolute values.
 func exact(sum, size float64) float64 {
 	if math.Abs(sum) <= 1e-12*size {
 		return 0
@@ -204,9 +203,9 @@ func (g groups) mean() float64 {
 	return sum / float64(g.n)
 }
 
-// standardError of the mean. Miller, equation 4: the square of the plain standard error plus the products of
-// deviations within clusters over n². The sum of the latter is the squared sum of deviations of each cluster
-// without the squares of the deviations themselves.
+// standardError returns the standard error of the mean by Miller, equation 4: its square is the square of the
+// plain standard error plus the products of two deviations within a cluster, divided by n². The sum of these
+// products is the squared sum of a cluster's deviations minus the sum of their squares.
 func (g groups) standardError(values []float64) float64 {
 	mean, n := g.mean(), float64(g.n)
 	squares := 0.0
@@ -223,7 +222,7 @@ func (g groups) standardError(values []float64) float64 {
 	return math.Sqrt(max(0, variance+within/(n*n)))
 }
 
-// label sets the sizes and the method of an interval.
+// label returns an interval with the number of values and clusters set, and "clustered-" before the method.
 func (g groups) label(i Interval) Interval {
 	i.N = g.n
 	if g.clustered {
@@ -239,21 +238,22 @@ type Comparison struct {
 	MeanB float64 `json:"mean_b"`
 	// Effect is the mean of B minus A. Its Method is "paired-t".
 	Effect Interval `json:"effect"`
-	// P is the two-sided p-value of no difference: it is below 1 - Effect.Confidence exactly if the interval
+	// P is the two-sided p-value for no difference: it is below 1 - Effect.Confidence exactly if the interval
 	// excludes 0.
 	P float64 `json:"p"`
-	// freedom are the degrees of freedom of both.
+	// freedom is the number of degrees of freedom of interval and test.
 	freedom float64
 }
 
 // Compare compares two systems by their scores on the same questions, in the same order. Scores are usually
 // shares in 0..1; other ranges are valid.
 //
-// Interval and test are one: Student's t of the mean difference over its standard error, after adding half a
-// cluster with the difference +s and half of one with the difference -s, where s is the root mean square of
-// the nonzero differences. Bonett and Price (Journal of Educational and Behavioral Statistics 37, 2012) add
-// one question each way; half of one keeps the coverage nominal at 24 to 100 questions. If no question
-// differs, s is a whole question, so that the interval has a width.
+// Interval and p-value come from one method: Student's t of the mean difference divided by its standard error,
+// after adding half a cluster with the difference +s and half a cluster with -s, where s is the root mean
+// square of the clusters' nonzero differences. Bonett and Price (Journal of Educational and Behavioral
+// Statistics 37, 2012) add one question with each sign; half of one keeps the coverage nominal at 24 to 100
+// questions. If no question differs, s is a difference of 1 in each question of a cluster, so that the interval
+// has a width.
 func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -288,7 +288,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// padded returns the mean and its standard error after adding half a cluster each way.
+// padded returns the mean and its standard error after adding the two half clusters that [Compare] describes.
 func (g groups) padded() (mean, se float64) {
 	clusters, n := float64(len(g.sums)), float64(g.n)
 	size := n / clusters
@@ -306,7 +306,7 @@ func (g groups) padded() (mean, se float64) {
 	}
 	n += size
 	mean = total / n
-	within := scale*scale + mean*size*mean*size // of two halves, ±scale around the mean
+	within := scale*scale + mean*size*mean*size // squared deviations of the two added halves
 	for c, s := range g.sums {
 		d := s - mean*float64(g.sizes[c])
 		within += d * d
@@ -316,13 +316,13 @@ func (g groups) padded() (mean, se float64) {
 
 // Detectable returns the least true difference, in the unit of the scores, that a test finds with probability
 // .8 at level .05 after a correction for a number of tests (Miller, arXiv 2411.00640, section 5, with
-// Bonferroni's level, which is the first of Holm's).
+// Bonferroni's level, which is the lowest of [Holm]'s).
 func (c Comparison) Detectable(tests int) float64 {
 	return (studentQuantile(.025/float64(max(tests, 1)), c.freedom) + normalQuantile(.8)) * c.Effect.SE
 }
 
-// Holm corrects the p-values of one family of tests, so that the chance of any false finding among them stays
-// below the level of the comparison (Holm 1979). The result is in the order of p.
+// Holm corrects the p-values of one family of tests, so that the probability of any false finding among them is
+// at most the level to which the results are compared (Holm 1979). The result is in the order of p.
 func Holm(p []float64) ([]float64, error) {
 	byP := make([]int, len(p))
 	for i, v := range p {

@@ -33,7 +33,7 @@ func wantEnds(t *testing.T, what string, i Interval, err error, low, high, toler
 		"%s: %.10f [%.10f, %.10f], want [%.10f, %.10f]", what, i.Estimate, i.Low, i.High, low, high)
 }
 
-// statsmodels proportion_confint(method="wilson").
+// The expected values are from statsmodels proportion_confint(method="wilson").
 func TestWilson(t *testing.T) {
 	for _, tc := range []struct {
 		k, n            int
@@ -56,9 +56,8 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// scipy.stats.t.interval; the clustered standard error by Miller's equation 4
-// as a double sum in NumPy, and by statsmodels' cluster covariance (CR0) from
-// which it follows.
+// The expected values are from scipy.stats.t.interval; the clustered standard error is Miller's equation 4 as a
+// double sum in NumPy, and from statsmodels' cluster covariance (CR0).
 func TestStudentT(t *testing.T) {
 	for conf, want := range map[float64][2]float64{
 		.95: {0.3263119130, 0.7736880870}, .9: {0.3687369419, 0.7312630581}, .999: {0.0772507108, 1.0227492892},
@@ -70,7 +69,7 @@ func TestStudentT(t *testing.T) {
 	i, err := StudentT(ten, tenClusters, Options{})
 	wantEnds(t, "clustered", i, err, 0.2861971268, 0.8138028732, 1e-9)
 	check.True(t, near(i.SE, 0.0950146188, 1e-9) && i.Method == "clustered-student-t" && i.Clusters == 5 && i.N == 10, "%+v", i)
-	// One value per cluster changes nothing but the label.
+	// Clusters of one value each change nothing but the name of the method.
 	single, err := StudentT(ten, []int32{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, Options{})
 	wantEnds(t, "singletons", single, err, 0.3263119130, 0.7736880870, 1e-9)
 }
@@ -106,7 +105,7 @@ func TestOptionErrors(t *testing.T) {
 	check.True(t, check.Err(Wilson(1, 2, Options{Confidence: math.NaN()})) != nil, "NaN confidence passed")
 }
 
-// scipy.stats.t.ppf.
+// The expected values are from scipy.stats.t.ppf.
 func TestStudentQuantile(t *testing.T) {
 	for _, tc := range []struct{ confidence, freedom, want float64 }{
 		{.95, 1, 12.70620474}, {.95, 2, 4.30265273}, {.9999, 3, 28.00013001}, {.95, 1199, 1.961944491},
@@ -120,9 +119,9 @@ func TestStudentQuantile(t *testing.T) {
 
 func (i Interval) contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// world is where simulated questions come from: two systems answer each, B is right more often
-// than A by more, and draws the very luck of A at the share alike of the questions. Pages have
-// one to three questions, of which two in five pages answer all alike; or each question has its own.
+// world is a source of simulated questions: two systems answer each question. B is right more often than A by
+// the share more, and equals A in the share alike of the questions. Pages have one to three questions; for two
+// of five pages all questions have one result. Or each question has its own page.
 type world struct {
 	questions    int
 	right, more  float64
@@ -160,8 +159,8 @@ func (w *world) draw() {
 	}
 }
 
-// coverage are the shares of intervals that contain the true difference, and of the draws in
-// which fewer than five questions differ.
+// coverage has the share of intervals that contain the true difference, and the share of draws in which fewer
+// than five questions differ.
 func (w *world) coverage(t *testing.T, draws int) (covered, few float64) {
 	t.Helper()
 	hits := 0
@@ -175,7 +174,7 @@ func (w *world) coverage(t *testing.T, draws int) (covered, few float64) {
 	return float64(hits) / float64(draws), float64(w.fewDiffering) / float64(draws)
 }
 
-// simulated is how many draws there are: WILDGRAPH_COVERAGE, or few.
+// simulated returns the number of draws: WILDGRAPH_COVERAGE, or a few.
 func simulated(few int) int {
 	if given, err := strconv.Atoi(os.Getenv("WILDGRAPH_COVERAGE")); err == nil {
 		return given
@@ -183,9 +182,9 @@ func simulated(few int) int {
 	return few
 }
 
-// Of 95 % intervals 93 to 97.5 % contain the true difference. More do where a test cannot reject
-// whatever it sees, since fewer than five questions differ. docs/judge.md has
-// what `WILDGRAPH_COVERAGE=20000 go test -v -run Coverage ./judge/stats` prints.
+// 93 to 97.5 % of the 95 % intervals contain the true difference; more do if fewer than five questions differ,
+// so that no test can reject. docs/judge.md has the output of `WILDGRAPH_COVERAGE=20000 go test -v -run
+// Coverage ./judge/stats`.
 func TestCoverage(t *testing.T) {
 	draws := simulated(300)
 	noise := 4 * math.Sqrt(.95*.05/float64(draws))
@@ -212,9 +211,9 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// No given one of equally good systems is certainly behind the one that came first in more than
-// 5 % of the draws. That any of them is happens more often where they have little in common, since
-// the first is chosen by the same figures.
+// Of equally good systems, a given one is certainly behind the one ranked first in at most 5 % of the draws.
+// That any is certainly behind happens more often if the systems have little in common, since the first one is
+// chosen by the same figures.
 func TestCoverageOfTheBest(t *testing.T) {
 	const systems, questions = 22, 36
 	draws := simulated(1600) / 4
@@ -256,19 +255,18 @@ func TestCoverageOfTheBest(t *testing.T) {
 var scoresA = []float64{.2, .5, .9, 1, .3, .7, .05, .65}
 var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
 
-// The mean and the error as a weighted mean of the differences and of ±s of weight .5, added up
-// by hand.
+// The mean and the error as a weighted mean of the differences and of ±s with weight .5, computed by hand.
 func TestCompare(t *testing.T) {
 	c := check.Of(Compare(scoresA, scoresB, nil, Options{})).OK(t)
 	center, half := (c.Effect.Low+c.Effect.High)/2, (c.Effect.High-c.Effect.Low)/2
 	check.True(t, near(center, .7/9, 1e-12) && near(c.Effect.SE, .06214404811443638, 1e-12) &&
 		near(half, 2.306004135*c.Effect.SE, 1e-9), "%v ± %v, error %v", center, half, c.Effect.SE)
 	check.True(t, near(c.MeanA, .5375, 1e-12) && near(c.MeanB, .625, 1e-12) && near(c.Effect.Estimate, .0875, 1e-12) && c.Effect.Method == "paired-t", "%+v", c)
-	// t of 8 degrees beyond which .025, and .025/21, lie.
+	// Values of t with 8 degrees of freedom that are exceeded with probability .025 and .025/21.
 	if one, many := c.Detectable(1), c.Detectable(21); !near(one, (2.306004135+.8416212336)*c.Effect.SE, 1e-9) || !near(many, (4.3698538+.8416212336)*c.Effect.SE, 1e-6) {
 		t.Errorf("detectable %v and %v errors", one/c.Effect.SE, many/c.Effect.SE)
 	}
-	// Exchanged, the effect changes its sign and p stays.
+	// If the systems are exchanged, the effect changes its sign and p is the same.
 	back, err := Compare(scoresB, scoresA, nil, Options{})
 	check.True(t, err == nil && back.P == c.P && back.Effect.Estimate == -c.Effect.Estimate && back.Effect.Low == -c.Effect.High, "%+v, %v", back, err)
 	same, err := Compare(scoresA, scoresA, nil, Options{})
@@ -277,7 +275,7 @@ func TestCompare(t *testing.T) {
 	check.True(t, check.Err(Compare([]float64{1e60, 1}, []float64{-1e60, 1}, nil, Options{})) != nil, "a difference out of range passed")
 }
 
-// Differences that are rounding errors are none: alone, and of what a cluster adds up.
+// Differences that are rounding errors count as 0: single ones, and sums of a cluster.
 func TestRoundingIsNoDifference(t *testing.T) {
 	a, b := []float64{.1 + .2, .3, .5, .1, .2, .6}, []float64{.3, .1 + .2, .5, .2, .4, .3}
 	for _, clusters := range [][]int32{{0, 1, 2, 3, 3, 3}, {0, 0, 1, 2, 2, 2}} {
@@ -286,8 +284,8 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	}
 }
 
-// draws are scores of two systems of n questions: shares where graded, else right and wrong,
-// by pages where clustered.
+// draws returns scores of two systems for n questions: shares if graded, else right and wrong, by pages if
+// clustered.
 func draws(rng *rand.Rand, n int, graded, clustered bool) (a, b []float64, clusters []int32) {
 	p, q := rng.Float64(), rng.Float64()
 	for i := range n {
@@ -310,7 +308,7 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// The interval excludes 0 exactly where p is below the level.
+// The interval excludes 0 exactly if p is below the level.
 func TestIntervalAndTestAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	excluded := 0
@@ -319,7 +317,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 		a, b, clusters := draws(rng, 3+rng.IntN(60), i%2 == 0, i%5 < 2)
 		c, err := Compare(a, b, clusters, o)
 		if err != nil {
-			continue // one page
+			continue // a single page
 		}
 		out := c.Effect.Low > 0 || c.Effect.High < 0
 		if out != (c.P < 1-o.Confidence) || !(c.P >= 0 && c.P <= 1) || c.Effect.Low > c.Effect.Estimate+1e-12 || c.Effect.High < c.Effect.Estimate-1e-12 {
@@ -332,7 +330,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 	check.True(t, excluded >= 1000 && excluded <= 19000, "%d of 20000 exclude 0", excluded)
 }
 
-// midP is McNemar's mid-p: gained questions against lost ones.
+// midP is McNemar's mid-p of the questions gained and lost.
 func midP(gained, lost int) float64 {
 	n := gained + lost
 	p := 0.0
@@ -349,8 +347,8 @@ func midP(gained, lost int) float64 {
 	return p
 }
 
-// Of right and wrong answers the test finds what McNemar's mid-p test finds, which Fagerland,
-// Lydersen and Laake (Statistics in Medicine 33, 2014) recommend.
+// For right and wrong answers the test rejects what McNemar's mid-p test rejects, which Fagerland, Lydersen and
+// Laake (Statistics in Medicine 33, 2014) recommend.
 func TestAsMcNemar(t *testing.T) {
 	for _, n := range []int{24, 36, 100} {
 		all, apart := 0, 0
@@ -377,7 +375,7 @@ func TestAsMcNemar(t *testing.T) {
 	}
 }
 
-// statsmodels multipletests(method="holm").
+// The expected values are from statsmodels multipletests(method="holm").
 func TestHolm(t *testing.T) {
 	got, err := Holm([]float64{.01, .04, .03, .005, .5, .04, 1, 0})
 	check.OK(t, err)

@@ -9,17 +9,17 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// Mean accumulates verdicts of one kind. The zero value is ready; equal verdicts in equal order give equal
+// Mean accumulates verdicts of one figure. The zero value is ready. Equal verdicts in equal order give equal
 // bits.
 type Mean struct {
-	// Sum is over the scored verdicts, Scored their number.
+	// Sum is the sum of the scored verdicts' values, Scored their number.
 	Sum    float64 `json:"sum"`
 	Scored int     `json:"n_scored"`
-	// Unscored counts verdicts that could not be obtained, by [judge.Verdict.Cause].
+	// Unscored has the number of verdicts that could not be obtained, by [judge.Verdict.Cause].
 	Unscored map[string]int `json:"n_unscored,omitempty"`
 }
 
-// Add counts a verdict; one that is not applicable is ignored.
+// Add counts a verdict. Verdicts that are not applicable are ignored.
 func (m *Mean) Add(v judge.Verdict) {
 	switch v.State {
 	case judge.Scored:
@@ -42,7 +42,7 @@ func (m Mean) NUnscored() int {
 	return n
 }
 
-// Value returns the mean of the scored verdicts, and false if there is none.
+// Value returns the mean of the scored verdicts, and false if there are none.
 func (m Mean) Value() (float64, bool) {
 	if m.Scored == 0 {
 		return 0, false
@@ -50,8 +50,8 @@ func (m Mean) Value() (float64, bool) {
 	return m.Sum / float64(m.Scored), true
 }
 
-// Bounds returns the mean with all unscored verdicts at 0 and at 1, which bound the true mean. ok is false
-// without any verdict.
+// Bounds returns the means with every unscored verdict counted as 0 and as 1: the true mean lies between. ok is
+// false if there are no verdicts.
 func (m Mean) Bounds() (low, high float64, ok bool) {
 	u := m.NUnscored()
 	n := float64(m.Scored + u)
@@ -61,15 +61,15 @@ func (m Mean) Bounds() (low, high float64, ok bool) {
 	return m.Sum / n, (m.Sum + float64(u)) / n, true
 }
 
-// Tally accumulates judgments and computes every aggregate by name. The zero value is ready. It is not safe
-// for concurrent use.
+// Tally accumulates judgments and computes all [Figure] values. The zero value is ready. It is not safe for
+// concurrent use.
 type Tally struct {
-	// Accuracy is over fact questions, the others over summary questions.
+	// Accuracy is the mean over fact questions, the others over summary questions.
 	Accuracy  Mean `json:"accuracy"`
 	Recall    Mean `json:"recall"`
 	Precision Mean `json:"precision"`
 	F1        Mean `json:"f1"`
-	// Ceiling is over summary questions, Grounded over all.
+	// Ceiling is the mean over summary questions, Grounded over all questions.
 	Ceiling  Mean           `json:"ceiling"`
 	Grounded Mean           `json:"grounded"`
 	Protocol judge.Protocol `json:"protocol"`
@@ -92,17 +92,17 @@ func (t *Tally) AddSummary(j judge.SummaryJudgment) {
 	t.Protocol = t.Protocol.Plus(j.Protocol)
 }
 
-// Figure is an aggregate under its name.
+// Figure is an aggregate of judgments with its name.
 type Figure struct {
 	Name string `json:"name"`
-	// Value is in 0..1; Defined is false, and Value 0, without any scored verdict.
+	// Value is in 0..1. Without a scored verdict Defined is false and Value 0.
 	Value   float64 `json:"value"`
 	Defined bool    `json:"defined"`
-	// Scored and Unscored are numbers of questions, Reasons the unscored ones by cause.
+	// Scored and Unscored are numbers of questions; Reasons has the unscored ones by cause.
 	Scored   int            `json:"n_scored"`
 	Unscored int            `json:"n_unscored"`
 	Reasons  map[string]int `json:"reasons,omitempty"`
-	// Low and High are the value with every unscored question at 0 and at 1.
+	// Low and High are the value with every unscored question counted as 0 and as 1.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
@@ -121,7 +121,7 @@ const (
 // Figures returns all aggregates in a fixed order.
 func (t Tally) Figures() []Figure {
 	recall, precision := t.Recall.figure(FigureRecall), t.Precision.figure(FigurePrecision)
-	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
+	of := t.F1.figure(FigureF1OfMeans) // numbers of questions and reasons as for the mean of F1
 	of.Value, of.Defined = judge.HarmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
 	of.Low, of.High = judge.HarmonicMean(recall.Low, precision.Low), judge.HarmonicMean(recall.High, precision.High)
 	return []Figure{
@@ -147,20 +147,20 @@ func (m Mean) figure(name string) Figure {
 	return f
 }
 
-// Refusals counts answers and refusals. Accuracy alone hides the trade: declining everything makes no
+// Refusals counts answers and refusals: by accuracy alone, a system that declines every question makes no
 // mistake.
 type Refusals struct {
 	AnsweredRight  int `json:"answered_right"`
 	AnsweredWrong  int `json:"answered_wrong"`
 	RefusedRightly int `json:"refused_rightly"` // the evidence did not contain the answer
-	RefusedWrongly int `json:"refused_wrongly"` // it did
+	RefusedWrongly int `json:"refused_wrongly"` // the evidence contained the answer
 	// Unscored counts answers without a verdict, and refusals with unknown evidence.
 	Unscored int `json:"unscored"`
 }
 
 // Add counts one question. answerable reports whether the evidence contained the answer; it matters for
-// refusals only, since an answer is right or wrong independent of its source. A verdict is right if its value
-// is 1.
+// refusals only, since an answer is right or wrong whatever its source is. A verdict is right if its value is
+// 1.
 func (r *Refusals) Add(refused, answerable bool, v judge.Verdict) {
 	switch {
 	case refused && answerable:

@@ -75,14 +75,14 @@ func TestBounds(t *testing.T) {
 	check.True(t, !f.Defined && f.Value == 0 && f.High == 0, "nothing at all: %+v", f)
 }
 
-// A half-scored summary is in the mean of recall alone.
+// A summary of which only the recall is scored is in the mean of recall only.
 func TestPartlyUnscored(t *testing.T) {
 	var tally stats.Tally
 	half := summary(1, 2, 0, 1)
 	half.Precision, half.Counts.Predicted = judge.NoScore("invalid output: x"), 0
 	tally.AddSummary(half)
 	tally.AddSummary(summary(2, 2, 1, 2))
-	for name, want := range map[string][3]float64{ // value, low, high
+	for name, want := range map[string][3]float64{ // value, low and high by name of the figure
 		stats.FigureRecall: {0.75, 0.75, 0.75}, stats.FigurePrecision: {0.5, 0.25, 0.75},
 		stats.FigureMeanOfF1: {2.0 / 3, 1.0 / 3, 5.0 / 6}, stats.FigureF1OfMeans: {0.6, 0.375, 0.75},
 	} {
@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 	check.Equal(t, got, (stats.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}), "refusals")
 }
 
-// A function decides; its failures leave a case unscored, and silent cases are not asked about.
+// A function decides; if it fails the case is unscored, and it is not asked about refused and empty answers.
 func TestByFunc(t *testing.T) {
 	broken := errors.New("the server refuses us")
 	j := judge.ByFunc("letters", func(_ context.Context, c judge.Case, gold string) (judge.Verdict, error) {
@@ -146,7 +146,7 @@ func TestByFunc(t *testing.T) {
 	check.True(t, err == nil && s.Recall.State == judge.Scored && j.Name() == "letters", "a refusal: %+v, %v", s, err)
 }
 
-// entails knows one pair of texts, and one that it fails at.
+// entails knows one pair of texts, and fails for another.
 type entails struct{}
 
 func (entails) Name() string { return "pairs" }
@@ -170,5 +170,5 @@ func TestByEntailment(t *testing.T) {
 		check.True(t, err == nil && got.State == judge.Scored && got.Value == want, "%q: %+v, error %v", answer, got, err)
 	}
 	_, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"})
-	check.True(t, err != nil && err.Error() == "judge: the weights are damaged", "error %v", err)
+	check.True(t, err != nil && err.Error() == "judge: ask the entailment model: the weights are damaged", "error %v", err)
 }

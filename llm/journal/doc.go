@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal has files of records: an append-only, checksummed, crash-safe one of its own, and JSON lines of other
-// programs.
+// Package journal writes and reads journals, which are append-only, checksummed, crash-safe files of records,
+// and reads the JSON lines of other programs.
 //
 // A [Journal] exists so that no result is paid for twice: when [Journal.Append] returns nil the record is on disk
 // (fsync), and survives a crash, a kill or a full disk. The access pattern is append and full scan; for

@@ -19,15 +19,15 @@ const (
 	magic      = "WGJRNL\x00"
 	version    = 2
 	preambleSz = len(magic) + 1
-	frameSz    = 4 + 4           // len, crc
-	recordSz   = frameSz + 1 + 8 // kind, seq
-	// firmBit in a record's length says that all earlier records were on disk when it was written.
+	frameSz    = 4 + 4           // bytes of the length and the checksum
+	recordSz   = frameSz + 1 + 8 // bytes of a record without payload: the frame, the kind and the sequence number
+	// firmBit in a record's length says that all earlier records were on disk when the record was written.
 	firmBit = 1 << 31
-	// maxHeader bounds what is read before a file is known to be a journal.
+	// maxHeader limits a header, in bytes, so that little is read of a file that is no journal.
 	maxHeader = 1 << 20
 )
 
-// castagnoli is the polynomial with hardware support on amd64 and arm64.
+// castagnoli is the table of CRC-32C, which processors of amd64 and arm64 compute in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendHeader appends the whole file header.
@@ -46,7 +46,7 @@ func appendHeader(b []byte, h Header) ([]byte, error) {
 	return append(b, body...), nil
 }
 
-// readHeader returns the header and where the records begin.
+// readHeader returns the header and the offset of the first record.
 func readHeader(r io.ReaderAt, size int64) (Header, int64, error) {
 	var h Header
 	pre := make([]byte, preambleSz+frameSz)
@@ -81,11 +81,11 @@ func readHeader(r io.ReaderAt, size int64) (Header, int64, error) {
 	return h, int64(len(pre)) + length, nil
 }
 
-// appendRecord appends one record. The caller has checked the length.
+// appendRecord appends one record. The caller has checked the length of the payload.
 func appendRecord(b []byte, kind uint8, seq uint64, payload []byte) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	b = append(b, 0, 0, 0, 0) // checksum, below
+	b = append(b, 0, 0, 0, 0) // replaced by the checksum below
 	b = append(b, kind)
 	b = binary.LittleEndian.AppendUint64(b, seq)
 	b = append(b, payload...)
@@ -108,11 +108,11 @@ func checksum(head, payload []byte) uint32 {
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// errBad reports a record that is not valid, wherever it is.
+// errBad reports bytes that are not a valid record.
 var errBad = errors.New("bad record")
 
-// decodeRecord reads one record of at most left bytes. It returns errBad if the bytes are no record; other
-// errors come from the file.
+// decodeRecord reads one record of at most left bytes. It returns errBad if the bytes are no valid record,
+// and other errors if reading fails.
 func decodeRecord(r io.Reader, left int64) (rec Record, size int64, firm bool, err error) {
 	if left < int64(recordSz) {
 		return rec, 0, false, errBad
@@ -141,15 +141,15 @@ func payloadLength(head []byte) (n int64, firm bool) {
 	return int64(length &^ firmBit), length&firmBit != 0
 }
 
-// extent is a stretch of whole records.
+// extent describes consecutive whole records.
 type extent struct {
-	end  int64  // where it ends
-	next uint64 // the sequence number expected there
-	firm int64  // where its last firm record begins
+	end  int64  // offset of the first byte after the records
+	next uint64 // sequence number that a record at end must have
+	firm int64  // offset of the last firm record
 }
 
-// scan calls yield for each whole record in [from, to) whose sequence numbers continue at next. An extent
-// that ends before to without error means a bad record, or that yield returned false.
+// scan calls yield for the whole records in [from, to) whose sequence numbers count up from next. If the
+// extent ends before to without an error, a bad record follows, or yield returned false.
 func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (extent, error) {
 	x := extent{end: from, next: next, firm: from}
 	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), int(min(to-from, 1<<18)))
@@ -173,14 +173,14 @@ func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (
 	return x, nil
 }
 
-// resync looks for the next whole record at or after from. At from itself any checksummed record counts.
-// Further on the sequence number must be one that can follow, which excludes chance and stray payload bytes;
-// and with firm set only a firm one counts: the others may belong to the same unfinished write as the bad
-// one, of which a power cut left any part.
+// resync looks for the next whole record at or after from. At from itself any record with a valid checksum
+// counts. A later one must have a sequence number that is possible there, which excludes bytes of a payload;
+// and if firm is set it must be a firm record: others may belong to the same unfinished write as the bad
+// record, of which a power cut left any part.
 //
 // A payload that imitates record headers could make the search quadratic, so the checksummed bytes are
-// limited to a multiple of the searched ones; beyond that errBad is returned and the caller must assume the
-// worst.
+// limited to a multiple of the searched bytes; beyond the limit errBad is returned, and the caller must
+// assume damage.
 func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, seq uint64, found bool, err error) {
 	const window = 1 << 18
 	last := next + uint64(to-from)/uint64(recordSz)
@@ -213,7 +213,7 @@ func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, se
 	return 0, 0, false, nil
 }
 
-// The errors a caller may branch on.
+// The errors that a caller may handle, by errors.Is.
 var (
 	ErrLocked   = errors.New("journal: in use by another process")
 	ErrMismatch = errors.New("journal: written with another schema or configuration")
@@ -224,18 +224,18 @@ var (
 	ErrTooLarge = errors.New("journal: record too large")
 )
 
-// remedy ends the errors of a damaged file.
+// remedy is the last part of the errors about a damaged file: the command that repairs it.
 const remedy = "`go run github.com/wildgraph/wildgraph/examples/maker journal repair FILE NEW` copies the good records"
 
 // Header identifies a journal. It is written once, at creation.
 type Header struct {
-	// Schema names the meaning of the records and its version.
+	// Schema names the format of the payloads and its version.
 	Schema string `json:"schema"`
 	// Config identifies the configuration of the records, as readable text or as a hash; at most 1 MiB.
 	Config string `json:"config"`
 }
 
-// MismatchError reports a journal with another header. It satisfies errors.Is(err, ErrMismatch).
+// MismatchError reports a journal whose header is not the wanted one. It satisfies errors.Is(err, ErrMismatch).
 type MismatchError struct {
 	Path       string
 	Want, Have Header
@@ -252,11 +252,11 @@ func (e *MismatchError) Error() string {
 // Is reports whether target is [ErrMismatch].
 func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
-// Record is one entry.
+// Record is one record of a journal.
 type Record struct {
-	// Seq counts from 1 without gaps.
+	// Seq is the sequence number: records are counted from 1 without gaps.
 	Seq uint64
-	// Kind is defined by the caller.
+	// Kind is a number that the caller gives a meaning.
 	Kind    uint8
 	Payload []byte
 	// At is the offset of the record, for [Journal.Read].
@@ -279,15 +279,15 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 		case err != nil:
 			yield(Record{}, fmt.Errorf("journal: read %s: %w", j.path, err))
 		case x.end < end:
-			yield(Record{}, fmt.Errorf("%w: %s changed under this process at byte %d", ErrCorrupt, j.path, x.end))
+			yield(Record{}, fmt.Errorf("%w: another program changed %s at byte %d", ErrCorrupt, j.path, x.end))
 		}
 	}
 }
 
-// readAhead is the size of a first read, in bytes: most records are whole within it.
+// readAhead is the number of bytes that are read first: most records are no longer.
 const readAhead = 4096
 
-// Read reads the record at an offset that AppendAt or Records gave.
+// Read reads the record at an offset that AppendAt or Records returned.
 func (j *Journal) Read(at int64) (Record, error) {
 	j.mu.Lock()
 	end := j.end
@@ -296,7 +296,7 @@ func (j *Journal) Read(at int64) (Record, error) {
 		return Record{}, fmt.Errorf("journal: read %s at byte %d: %w", j.path, at, err)
 	}
 	if at < j.begin || at >= end {
-		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
+		return fail(fmt.Errorf("%w: no record begins there", ErrCorrupt))
 	}
 	r := bufio.NewReaderSize(io.NewSectionReader(j.f, at, end-at), int(min(readAhead, end-at)))
 	rec, _, _, err := decodeRecord(r, end-at)
@@ -310,7 +310,7 @@ func (j *Journal) Read(at int64) (Record, error) {
 	return rec, nil
 }
 
-// regular refuses pipes, devices and directories.
+// regular returns an error for pipes, devices and directories.
 func regular(name string, info fs.FileInfo, err error) error {
 	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
@@ -318,7 +318,7 @@ func regular(name string, info fs.FileInfo, err error) error {
 	return err
 }
 
-// Span is a run of sequence numbers, both ends included.
+// Span is a range of sequence numbers, First and Last included.
 type Span struct{ First, Last uint64 }
 
 // Repaired lists the whole and the lost records of a file.
@@ -326,11 +326,11 @@ type Repaired struct {
 	Header Header
 	// Records is the number of whole records.
 	Records int
-	// Lost are the missing sequence numbers. The number of records in the last BadTail bytes is unknown.
+	// Lost has the missing sequence numbers. How many records the last BadTail bytes held is unknown.
 	Lost    []Span
 	BadTail int64
-	// Bad is the offset of the first bad record, 0 if there is none. Torn means that it is not damage but an
-	// unfinished write, never acknowledged, which Open cuts off with the rest of the file.
+	// Bad is the offset of the first bad record, 0 if there is none. Torn means that the bad record is not
+	// damage but an unfinished write, never acknowledged, which Open cuts off with the rest of the file.
 	Bad  int64
 	Torn bool
 }
@@ -340,7 +340,7 @@ type Repaired struct {
 // repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
-// syncEvery is the number of bytes of payload between two syncs of a copy.
+// syncEvery is the number of bytes of payload after which Repair syncs the copy.
 const syncEvery = 1 << 20
 
 func repair(d disk, path, out string) (Repaired, error) {
@@ -371,7 +371,7 @@ func Verify(path string) (Repaired, error) {
 	})
 }
 
-// look opens an existing journal under its lock and reads its header.
+// look opens and locks an existing journal, reads its header, and calls then.
 func look(d disk, why, path string, then func(r *Repaired, f file, size, begin int64) error) (r Repaired, err error) {
 	defer func() {
 		if err != nil {
@@ -428,7 +428,7 @@ func (r *Repaired) walk(src file, at, size int64, yield func(Record) error) erro
 			return err
 		}
 		if ok && found == at && seq < next {
-			// Whole but out of order: a repeated stretch. Step over it.
+			// The record is whole, but its sequence number was read before: the bytes are a copy. Skip them.
 			at++
 			found, seq, ok, err = resync(src, at, size, next, false)
 			if err != nil && !errors.Is(err, errBad) {

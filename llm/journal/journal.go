@@ -25,7 +25,7 @@ type Options struct {
 	// MaxRecord limits the payload of one record, in bytes; 0 means [DefaultMaxRecord].
 	MaxRecord int
 
-	disk disk // tests put failing ones in its place
+	disk disk // tests replace it by one that fails
 }
 
 // Recovery describes the file that Open found.
@@ -40,25 +40,25 @@ type Recovery struct {
 type Journal struct {
 	path      string
 	f         file
-	begin     int64 // where the records start
+	begin     int64 // offset of the first record
 	maxRecord int
 	disk      disk
 	recovered Recovery
 
 	commit sync.Mutex // held while a batch is written
-	firm   bool       // everything written is on disk; under commit
+	firm   bool       // all that was written is on disk; guarded by commit
 
 	mu    sync.Mutex
-	end   int64  // the acknowledged end of the file
+	end   int64  // offset of the first byte after the acknowledged records
 	next  uint64 // sequence number of the next record
-	batch *batch // collects appends until its leader may write
-	err   error  // final for this handle
+	batch *batch // collects records until the previous batch is written
+	err   error  // a failed write or fsync, returned by all later calls
 }
 
-// batch holds the appends that share one write and one fsync. The first to join writes for all of them.
+// batch holds the records that share one write and one fsync. The caller of the first record writes them all.
 type batch struct {
 	buf  []byte
-	sync bool // an append waits for the disk
+	sync bool // a caller of Append waits for the fsync
 	at   int64
 	done chan struct{}
 	err  error
@@ -140,7 +140,7 @@ func (j *Journal) create(head []byte) error {
 	return nil
 }
 
-// recover finds the end of the whole records, cuts off a torn tail, and syncs the rest.
+// recover finds the end of the whole records, cuts off an unfinished write, and syncs the file.
 func (j *Journal) recover(size int64) error {
 	x, err := scan(j.f, j.begin, size, 1, func(Record) bool { return true })
 	if err != nil {
@@ -153,7 +153,7 @@ func (j *Journal) recover(size int64) error {
 		at, seq, found, err := resync(j.f, end, size, next, true)
 		switch {
 		case errors.Is(err, errBad):
-			return fmt.Errorf("%w: %s: record %d at byte %d is bad and what follows cannot be told apart: %s",
+			return fmt.Errorf("%w: %s: record %d at byte %d is bad, and whether whole records follow cannot be decided: %s",
 				ErrCorrupt, j.path, next, end, remedy)
 		case err != nil:
 			return fmt.Errorf("journal: read %s: %w", j.path, err)
@@ -163,7 +163,7 @@ func (j *Journal) recover(size int64) error {
 		}
 	}
 	if err := j.settle(x, size); err != nil {
-		return fmt.Errorf("journal: put %s on disk: %w", j.path, err)
+		return fmt.Errorf("journal: sync %s: %w", j.path, err)
 	}
 	j.firm = true
 	return nil
@@ -180,7 +180,7 @@ func (j *Journal) settle(x extent, size int64) error {
 	}
 	from := x.firm
 	if x.next == 1 {
-		from = 0 // with the header
+		from = 0 // rewrites the header too
 	}
 	last := make([]byte, x.end-from)
 	if _, err := j.f.ReadAt(last, from); err != nil && !errors.Is(err, io.EOF) {
@@ -189,7 +189,7 @@ func (j *Journal) settle(x extent, size int64) error {
 	return j.rewrite(last, from, x.next == 1)
 }
 
-// rewrite writes and syncs bytes and, if asked, the folder's entry.
+// rewrite writes and syncs bytes, and syncs the folder's entry if folder is set.
 func (j *Journal) rewrite(b []byte, at int64, folder bool) error {
 	if err := writeAll(j.f, b, at); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (j *Journal) Append(kind uint8, payload []byte) error {
 	return err
 }
 
-// AppendAt is Append and returns the offset of the record, for [Journal.Read].
+// AppendAt does what Append does, and returns the offset of the record for [Journal.Read].
 func (j *Journal) AppendAt(kind uint8, payload []byte) (at int64, err error) {
 	return j.append(kind, payload, true)
 }
@@ -234,14 +234,14 @@ func (j *Journal) append(kind uint8, payload []byte, sync bool) (at int64, err e
 	if err != nil {
 		return 0, err
 	}
-	if offset == 0 { // the first to join leads
+	if offset == 0 { // the caller of a batch's first record writes the batch
 		j.write(b)
 	}
 	<-b.done
 	return b.at + offset, b.err
 }
 
-// join adds a record to the open batch and returns its offset in it.
+// join adds a record to the open batch and returns the record's offset in the batch.
 func (j *Journal) join(kind uint8, payload []byte, sync bool) (b *batch, offset int64, err error) {
 	if len(payload) > j.maxRecord {
 		return nil, 0, fmt.Errorf("%w: append to %s: %d bytes, the limit is %d", ErrTooLarge, j.path, len(payload), j.maxRecord)
@@ -259,7 +259,7 @@ func (j *Journal) join(kind uint8, payload []byte, sync bool) (b *batch, offset 
 	return b, offset, nil
 }
 
-// write waits for the previous batch, closes this one to further appends, and commits it.
+// write waits for the previous batch, closes b to further records, and writes and syncs it.
 func (j *Journal) write(b *batch) {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -291,11 +291,11 @@ func (j *Journal) write(b *batch) {
 
 func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 	if err := writeAll(j.f, buf, at); err != nil {
-		// Leave no torn tail if possible; Open handles one in any case.
+		// Cut off the part that was written, if possible; otherwise the next Open does.
 		if j.f.Truncate(at) == nil {
 			_ = j.f.Sync()
 		}
-		return fmt.Errorf("journal: append to %s: %w: earlier records are safe, free the cause and open it again", j.path, err)
+		return fmt.Errorf("journal: append to %s: %w: earlier records are safe: remove the cause, and open the file again", j.path, err)
 	}
 	if !sync {
 		return nil
@@ -304,7 +304,7 @@ func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 		return fmt.Errorf("journal: fsync %s: %w: open it again to see what is on disk", j.path, err)
 	}
 	if !j.disk.at(j.path, j.f) {
-		return fmt.Errorf("%w: %s: what is written goes nowhere: put it back if you have it, and start again", ErrGone, j.path)
+		return fmt.Errorf("%w: %s: further records would be lost: restore the file if you can, and start again", ErrGone, j.path)
 	}
 	return nil
 }
@@ -319,7 +319,7 @@ func (j *Journal) Close() error {
 		return ErrClosed
 	}
 	var err error
-	if j.err == nil && !j.firm { // notes
+	if j.err == nil && !j.firm { // records of Note are not synced yet
 		err = j.f.Sync()
 	}
 	j.err = fmt.Errorf("%w: %s", ErrClosed, j.path)
@@ -331,16 +331,16 @@ func (j *Journal) Close() error {
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
-// disk is the file system of a journal and of WriteFile. Tests use one that fails and loses power.
+// disk is the file system of a journal and of WriteFile. Tests use one that fails and simulates power cuts.
 type disk interface {
 	// open opens or creates a file and locks it, or returns ErrLocked.
 	open(path string) (file, error)
 	// syncDir makes the entries of a folder durable.
 	syncDir(dir string) error
 	exists(path string) bool
-	// at reports whether the open file is the one of that name.
+	// at reports whether the open file f still has the name path.
 	at(path string, f file) bool
-	// create makes a file of a new name in a folder, for WriteFile.
+	// create creates a file with an unused name in a folder, for WriteFile.
 	create(dir string) (f file, path string, err error)
 	rename(from, to string) error
 	remove(path string)
@@ -356,7 +356,7 @@ type file interface {
 	Sync() error
 }
 
-// osDisk is the real one.
+// osDisk is the file system of the operating system.
 type osDisk struct{}
 
 func (osDisk) open(path string) (file, error) { return openLocked(path) }
@@ -367,7 +367,7 @@ func (osDisk) exists(path string) bool {
 	return err == nil
 }
 
-// at returns true if it cannot tell: access to the folder may be denied meanwhile.
+// at returns true if the name cannot be looked up, for instance because access to the folder is denied.
 func (osDisk) at(path string, f file) bool {
 	now, err := os.Stat(path)
 	if err != nil {
@@ -399,8 +399,8 @@ func writeAll(f file, b []byte, at int64) error {
 	return err
 }
 
-// Lock locks a file, creating it if necessary, once no other process or caller holds it, unless ctx ends
-// first. The lock ends with unlock, and with the process; the file stays.
+// Lock creates a file if necessary, and waits until it can lock it or ctx ends: one process or caller has the
+// lock at a time. The lock ends with unlock, and with the process; the file stays.
 func Lock(ctx context.Context, name string) (unlock func() error, err error) {
 	for {
 		f, err := openLocked(name)
@@ -412,7 +412,7 @@ func Lock(ctx context.Context, name string) (unlock func() error, err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("locking %s: %w: %w", name, err, ctx.Err())
+			return nil, fmt.Errorf("locking %s: %w: gave up waiting: %w", name, err, ctx.Err())
 		case <-time.After(lockPause):
 		}
 	}
@@ -421,7 +421,7 @@ func Lock(ctx context.Context, name string) (unlock func() error, err error) {
 // lockPause is the time between two attempts of [Lock].
 const lockPause = 50 * time.Millisecond
 
-// TempPattern matches the files that a killed [WriteFile] leaves beside the real ones. They may be removed.
+// TempPattern matches the names of temporary files that a killed [WriteFile] leaves. They may be removed.
 const TempPattern = ".tmp-*"
 
 // WriteFile writes a whole file so that a crash or a power cut at any moment leaves the old file or the new

@@ -24,7 +24,7 @@ import (
 
 var testHeader = Header{Schema: "test/1", Config: "a=1"}
 
-// payload is the i-th record of the reference journal, 0 to 60 bytes long.
+// payload returns the i-th record of the reference journal, 0 to 60 bytes long.
 func payload(i int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
 	b := make([]byte, i*7%61)
@@ -51,8 +51,8 @@ func readAll(t *testing.T, j *Journal) []Record {
 	return out
 }
 
-// reference returns the bytes of an n-record journal and the offset at which
-// each record ends; ends[0] is where the first begins.
+// reference returns the bytes of a journal of n records and the offset of each record's end; ends[0] is the
+// offset of the first record.
 func reference(t *testing.T, n int) (data []byte, ends []int) {
 	t.Helper()
 	data = check.Of(appendHeader(nil, testHeader)).OK(t)
@@ -95,8 +95,8 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	check.Is(t, j.Close(), ErrClosed, "second close")
 }
 
-// yielding is a disk that lets everybody else run before it syncs, as the wait for a
-// real one does, even with a single processor.
+// yielding is a disk that lets other goroutines run before it syncs, as waiting for a real disk does, even on
+// one processor.
 type yielding struct {
 	*simDisk
 	syncs int
@@ -115,7 +115,7 @@ func (d *yielding) open(path string) (file, error) {
 }
 
 func (f yieldingFile) Sync() error {
-	f.d.syncs++ // under commit
+	f.d.syncs++ // guarded by the journal's lock commit
 	for range 100 {
 		runtime.Gosched()
 	}
@@ -183,7 +183,7 @@ func TestRecordLimit(t *testing.T) {
 	err = j.Append(1, []byte("1234"))
 	check.True(t, err == nil, "4 bytes after a refusal: %v", err)
 	check.OK(t, j.Close())
-	// The limit is for writing: a smaller one must not make old records bad.
+	// The limit applies to writing: with a smaller one old records can still be read.
 	j, err = Open(path, testHeader, Options{MaxRecord: 1})
 	check.Must(t, err == nil && j.Recovered().Records == 1, "reopen with a smaller limit: %v", err)
 	_ = j.Close()
@@ -206,8 +206,8 @@ func TestOpenRefusesOtherThings(t *testing.T) {
 	check.Is(t, check.Err(Open(filepath.Join(dir, "no", "where"), testHeader, Options{})), os.ErrNotExist, "missing folder")
 }
 
-// A file that loses its name, or gives it to another, ends the run at the next
-// append and not at its end.
+// If a file loses its name, or the name goes to another file, the run ends at the next append and not at its
+// end.
 func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 	for name, do := range map[string]func(path string) error{
 		"removed":        os.Remove,
@@ -223,7 +223,7 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 		j := mustOpen(t, path)
 		check.OK(t, j.Append(1, []byte("kept")))
 		if err := do(path); err != nil {
-			t.Skip(name, err) // not everywhere can an open file be removed
+			t.Skip(name, err) // some systems cannot remove an open file
 		}
 		err := j.Append(1, []byte("lost"))
 		check.True(t, errors.Is(err, ErrGone) && strings.Contains(err.Error(), path), "%s: %v", name, err)
@@ -231,7 +231,7 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 	}
 }
 
-// Another format is not damage: nothing is to be repaired.
+// Another format is not damage: there is nothing to repair.
 func TestOtherFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	_ = mustOpen(t, path).Close()
@@ -244,8 +244,8 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestWriteFilePowerCut cuts the power at every operation: afterwards the file
-// is whole, the old one or the new one, and the new one once it was promised.
+// TestWriteFilePowerCut cuts the power at every operation: afterwards the file is the whole old one or the
+// whole new one, and the new one if WriteFile had returned.
 func TestWriteFilePowerCut(t *testing.T) {
 	before, after := strings.Repeat("old ", 300), strings.Repeat("new ", 2500)
 	write := func(d *simDisk, text string) error {
@@ -273,8 +273,8 @@ func TestWriteFilePowerCut(t *testing.T) {
 	}
 }
 
-// TestWriteFileErrors fails every operation: the error says so, and the file
-// is the old one unless it stood in place when its folder could not be synced.
+// TestWriteFileErrors makes every operation fail: the error names it, and the file is the old one, or the new
+// one if only the sync of the folder failed.
 func TestWriteFileErrors(t *testing.T) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
 		for at := 0; ; at++ {
@@ -311,10 +311,10 @@ func TestWriteFileOnDisk(t *testing.T) {
 	check.True(t, left == nil, "left behind: %v", left)
 }
 
-// TestFailureIsFinal lets the disk recover at once: after a failed fsync a
-// second one may report success for pages that were thrown away.
+// TestFailureIsFinal has a disk that works again at once: after a failed fsync a second one may report success
+// for pages that were lost.
 func TestFailureIsFinal(t *testing.T) {
-	for failAt := range 4 { // two appends
+	for failAt := range 4 { // an operation of the two appends
 		d := newSimDisk()
 		j, err := Open("j", testHeader, Options{disk: d})
 		check.OK(t, err)
@@ -333,8 +333,8 @@ func TestFailureIsFinal(t *testing.T) {
 	}
 }
 
-// TestChild is not a test: it is the process that TestKill kills. It prints
-// the number of each record it was promised.
+// TestChild is not a test: it is the process that TestKill kills. It prints the number of each record whose
+// Append returned.
 func TestChild(t *testing.T) {
 	path := os.Getenv("WILDGRAPH_JOURNAL_CHILD")
 	if path == "" {
@@ -382,7 +382,7 @@ func TestKill(t *testing.T) {
 		for {
 			line, err := lines.ReadString('\n')
 			if err != nil {
-				break // an unfinished line is no acknowledgement
+				break // an incomplete line is no acknowledgement
 			}
 			id, ok := strings.CutPrefix(strings.TrimSpace(line), "ack ")
 			check.Must(t, ok, "child says %q", line)
@@ -394,7 +394,7 @@ func TestKill(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		check.Must(t, len(acked) >= limit, "the child died after %d records", len(acked))
-		j := mustOpen(t, path) // the lock died with the child
+		j := mustOpen(t, path) // the child's lock ended with it
 		seen := map[string]int{}
 		for _, r := range readAll(t, j) {
 			seen[string(r.Payload)]++

@@ -31,7 +31,7 @@ type LineOptions struct {
 	MaxLine int
 }
 
-// Line is a value with the number of the line it begins in, from 1.
+// Line is a value with the number of the line where it begins; the first line is 1.
 type Line[T any] struct {
 	Number int
 	Value  T
@@ -40,7 +40,7 @@ type Line[T any] struct {
 // LineError is a problem in one line of a file.
 type LineError struct {
 	File string
-	Line int // from 1
+	Line int // the first line is 1
 	Err  error
 }
 
@@ -49,7 +49,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.L
 // Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// OpenFile opens a regular file. Pipes, devices and folders are errors: reading one may never end.
+// OpenFile opens a regular file. Pipes, devices and folders are errors: reading a pipe may never end.
 func OpenFile(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name)
 	if err = regular(name, info, err); err != nil {
@@ -78,7 +78,7 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	return l, nil
 }
 
-// wanted names a Go type in the words of JSON.
+// wanted returns the word for a Go type in errors about JSON: a text, a list, an object.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -95,7 +95,7 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// names returns the keys that a type reads, at any depth.
+// names appends to known the JSON keys that a type decodes, at any depth.
 func names(t reflect.Type, known []string) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -136,12 +136,12 @@ func keys(dec *json.Decoder, known []string) error {
 			return err
 		}
 	}
-	_, _ = dec.Token() // the end
+	_, _ = dec.Token() // the closing bracket
 	return nil
 }
 
-// ReadLines decodes the elements of a JSON array, or a sequence of values, one per line or not. A value that is no
-// T yields an error and reading continues; any other error ends it.
+// ReadLines decodes the elements of a JSON array, or a sequence of JSON values. It yields an error for a value that
+// is no T and continues with the next one; any other error ends the sequence.
 func ReadLines[T any](r io.Reader, o LineOptions) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
 		in := &lineReader{r: r, o: o}
@@ -174,9 +174,9 @@ type lineReader struct {
 	o        LineOptions
 	left     int // bytes that may be read before the next value begins
 	offset   int64
-	newlines []int64 // offsets after the last line asked for
-	line     int     // newlines before that
-	err      error   // the last of the reader
+	newlines []int64 // offsets of the newlines after the last call of lineOf
+	line     int     // number of newlines before these
+	err      error   // error of the last Read of r
 }
 
 func (c *lineReader) Read(p []byte) (int, error) {
@@ -195,7 +195,7 @@ func (c *lineReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lineOf returns the number of the line that holds an offset. Offsets ascend.
+// lineOf returns the number of the line with the byte at offset. Each call has a higher offset than the last.
 func (c *lineReader) lineOf(offset int64) int {
 	for len(c.newlines) > 0 && c.newlines[0] < offset {
 		c.newlines = c.newlines[1:]
@@ -208,13 +208,13 @@ func (c *lineReader) lineOf(offset int64) int {
 func (c *lineReader) open() (dec *json.Decoder, array bool, err error) {
 	in := bufio.NewReader(c.r)
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
+		_, _ = in.Discard(len(byteOrderMark)) // cannot fail: Peek has read it
 	} else if strings.HasPrefix(string(mark), "\xff\xfe") || strings.HasPrefix(string(mark), "\xfe\xff") {
 		return nil, false, errors.New("the file is UTF-16: save it as UTF-8")
 	}
 	next, err := in.Peek(1)
 	for ; err == nil && strings.ContainsRune(" \t\r\n", rune(next[0])); next, err = in.Peek(1) {
-		if b, _ := in.ReadByte(); b == '\n' { // it was just seen
+		if b, _ := in.ReadByte(); b == '\n' { // cannot fail: Peek has read it
 			c.line++
 		}
 	}
@@ -230,7 +230,7 @@ func (c *lineReader) open() (dec *json.Decoder, array bool, err error) {
 	return dec, false, err
 }
 
-// ended checks that nothing is missing and nothing follows.
+// ended returns an error if the array is not closed, or if something follows the last value.
 func (c *lineReader) ended(dec *json.Decoder, array bool) error {
 	if c.err != nil && !errors.Is(c.err, io.EOF) {
 		return c.err
@@ -249,7 +249,7 @@ func (c *lineReader) ended(dec *json.Decoder, array bool) error {
 // Texts is a text or a list of texts: "a" is read as ["a"].
 type Texts []string
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON reads a text or a list of texts.
 func (t *Texts) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
@@ -259,21 +259,21 @@ func (t *Texts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// MaxFile is the largest file that is read, in bytes. The largest known, the training set of HotpotQA, has
+// MaxFile limits the files that are read, in bytes. The largest known one, the training set of HotpotQA, has
 // 0.6 GB.
 const MaxFile = 1 << 30
 
-// shownProblems is the number of problems of a file that are listed.
+// shownProblems is the number of problems that an error about a file lists.
 const shownProblems = 5
 
-// EachLine calls take with each value of a file of JSON lines or an array, and its line. Problems are reported
-// together, the first few in full; errors of a record are [*Error].
+// EachLine calls take with each value of a file of JSON lines or an array, and with its line number. One error
+// reports all problems, the first few in full; a problem of one line is a [*LineError].
 func EachLine[T any](fsys fs.FS, name string, maxRecord int, take func(line int, value T) error) error {
 	f, err := OpenFile(fsys, name)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
+	defer f.Close() // no error matters: the file is only read
 	var problems []error
 	for l, err := range ReadLines[T](&CappedReader{R: f, Left: MaxFile}, LineOptions{Name: name, MaxLine: maxRecord}) {
 		if err == nil {
@@ -288,8 +288,8 @@ func EachLine[T any](fsys fs.FS, name string, maxRecord int, take func(line int,
 	return FirstErrors(problems, shownProblems)
 }
 
-// FirstErrors joins errors, the first few in full: a data set without one of its folders has thousands of equal
-// ones.
+// FirstErrors joins the first most errors and counts the rest: a data set that lacks a folder has thousands of
+// similar errors.
 func FirstErrors(problems []error, most int) error {
 	if n := len(problems); n > most {
 		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
@@ -303,7 +303,7 @@ type CappedReader struct {
 	Left int
 }
 
-// ReadLines implements [io.Reader].
+// Read implements [io.Reader].
 func (c *CappedReader) Read(p []byte) (int, error) {
 	if c.Left <= 0 {
 		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)

@@ -35,7 +35,7 @@ func ExampleReadLines() {
 	// 4 Tawny owl
 }
 
-// read renders what a reader yields.
+// read renders the values and errors that a reader yields.
 func read(text string, o journal.LineOptions) []string {
 	o.Name = "f"
 	lines := journal.ReadLines[owl](iotest.OneByteReader(strings.NewReader(text)), o)
@@ -85,7 +85,7 @@ func FuzzReadLines(f *testing.F) {
 			last = l.Number
 		}
 		for range journal.ReadLines[owl](strings.NewReader(text), journal.LineOptions{}) {
-			break // stops at once
+			break // the loop can be left
 		}
 	})
 }
@@ -104,10 +104,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(j.Append(1, []byte("forty-two"))) // nil: it is on disk
+	fmt.Println(j.Append(1, []byte("forty-two"))) // nil means that the record is on disk
 	fmt.Println(j.Close())
 
-	// Another configuration may not go on where this one stopped.
+	// A run with another configuration may not continue this journal.
 	_, err = journal.Open(path, journal.Header{Schema: "answers/1", Config: "k=9"}, journal.Options{})
 	fmt.Println(errors.Is(err, journal.ErrMismatch))
 

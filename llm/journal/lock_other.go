@@ -9,9 +9,9 @@ import (
 	"fmt"
 )
 
-// openLocked fails: without a lock that dies with the process two writers could ruin the file.
+// openLocked fails: without a lock that ends with the process, two writers could damage the file.
 func openLocked(string) (file, error) {
-	return nil, fmt.Errorf("file locks: %w", errors.ErrUnsupported)
+	return nil, fmt.Errorf("journals need file locks: %w on this system", errors.ErrUnsupported)
 }
 
 func syncDir(string) error { return nil }

@@ -11,7 +11,7 @@ import (
 // errSharingViolation is ERROR_SHARING_VIOLATION of winerror.h.
 const errSharingViolation = syscall.Errno(32)
 
-// openLocked opens or creates path without sharing, which is the lock on Windows: it ends with the process.
+// openLocked opens or creates path without sharing, which locks the file on Windows until the process ends.
 func openLocked(path string) (file, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// simItems is the length of the jobs below. WILDGRAPH_CRASH_ITEMS makes them
-// longer.
+// simItems is the number of items of the jobs below. WILDGRAPH_CRASH_ITEMS sets a larger one.
 func simItems(t *testing.T, most int) int {
 	text := os.Getenv("WILDGRAPH_CRASH_ITEMS")
 	if text == "" {
@@ -31,25 +30,25 @@ func simItems(t *testing.T, most int) int {
 	return n
 }
 
-// A long configuration makes a header of more than two sectors.
+// A long configuration gives a header of more than two sectors.
 var simHeader = Header{Schema: "test/1", Config: strings.Repeat("setting=1;", 120)}
 
 func simText(i int) string { return fmt.Sprintf("item %d %s", i, strings.Repeat("x", i*37%900)) }
 
-// job is a resumable piece of work: each of its items is to be recorded once.
-// It remembers what it was promised, over all its crashes.
+// job is resumable work: each of its items must be recorded once. It remembers, over all crashes, which records
+// were acknowledged.
 type job struct {
 	items    int
 	promised map[string]bool
-	noted    map[string]bool // written without a promise
+	noted    map[string]bool // items written by Note, not acknowledged
 }
 
 func newJob(items int) *job {
 	return &job{items: items, promised: map[string]bool{}, noted: map[string]bool{}}
 }
 
-// run opens the journal, does what is missing, some alone, some in one batch
-// and some as notes, and closes it.
+// run opens the journal, does the missing items, some alone, some in one batch and some as notes, and closes
+// it.
 func (w *job) run(d *simDisk) error {
 	j, err := Open("dir/j", simHeader, Options{disk: d})
 	if err != nil {
@@ -75,7 +74,7 @@ func (w *job) run(d *simDisk) error {
 			return fmt.Errorf("lost: %.20q was never written", text)
 		}
 	}
-	// What was shown must stay, whoever promised it.
+	// Records that were shown once must stay, even unacknowledged ones.
 	maps.Copy(w.promised, have)
 	if err := w.rest(j, have); err != nil {
 		_ = j.Close()
@@ -84,7 +83,7 @@ func (w *job) run(d *simDisk) error {
 	if err := j.Close(); err != nil {
 		return err
 	}
-	maps.Copy(w.promised, w.noted) // closed without error
+	maps.Copy(w.promised, w.noted) // Close without an error acknowledges the notes
 	return nil
 }
 
@@ -104,7 +103,7 @@ func (w *job) rest(j *Journal, have map[string]bool) error {
 		}
 		var err error
 		switch len(missing) % 3 {
-		case 0: // notes: a promise only with what follows
+		case 0: // notes are acknowledged only by a later append
 			for _, text := range group {
 				if err = j.Note(7, []byte(text)); err != nil {
 					return err
@@ -130,12 +129,12 @@ func (w *job) rest(j *Journal, have map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		maps.Copy(w.promised, w.noted) // an fsync covers the notes before it
+		maps.Copy(w.promised, w.noted) // an fsync includes the notes before it
 	}
 	return nil
 }
 
-// finish runs the job to its end and checks that nothing is missing.
+// finish runs the job to its end and checks that no item is missing.
 func (w *job) finish(d *simDisk) error {
 	if err := w.run(d); err != nil {
 		return err
@@ -156,10 +155,9 @@ var powerCuts = []struct {
 	{"tear again", func(seed uint64) func() bool { return tear(seed + 1<<32) }},
 }
 
-// TestPowerCutAtEveryOperation cuts the power before and after every
-// operation of a job, drops, keeps or tears what was not synced, resumes,
-// sometimes cuts again, and demands that nothing promised or shown is lost
-// and that the journal always opens.
+// TestPowerCutAtEveryOperation cuts the power before and after every operation of a job, loses, keeps or tears
+// what was not synced, resumes, sometimes cuts again, and checks that nothing acknowledged or shown is lost and
+// that the journal can always be opened.
 func TestPowerCutAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
@@ -173,7 +171,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 				err := w.finish(d)
 				check.Must(t, err == nil || errors.Is(err, errPower), "%s at %d: %v", cut.name, at, err)
 				d = d.reboot(cut.keep(uint64(at)))
-				// And once more while it recovers.
+				// Cuts the power again during recovery.
 				d.failAt, d.half = (at*7)%23, !after
 				if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
 					t.Fatalf("%s at %d, first resume: %v", cut.name, at, err)
@@ -187,8 +185,8 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 	t.Logf("%d items, %d operations, %d power cuts: nothing lost", items, whole.ops, cuts)
 }
 
-// TestKillThenPowerCut kills the process at every operation, lets another
-// open the journal, and cuts the power: what the second one saw must stay.
+// TestKillThenPowerCut kills the process at every operation, lets another one open the journal, and cuts the
+// power: what the second process saw must stay.
 func TestKillThenPowerCut(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
@@ -207,9 +205,8 @@ func TestKillThenPowerCut(t *testing.T) {
 	}
 }
 
-// TestErrorAtEveryOperation lets each operation of a job fail in turn, opens,
-// reads, writes, syncs, folder and all, and demands a clean stop, after which
-// the same process resumes; then the power goes too.
+// TestErrorAtEveryOperation makes each operation of a job fail in turn (opens, reads, writes, syncs, also of
+// the folder) and requires a clean stop, after which the same process resumes; then the power is cut.
 func TestErrorAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
@@ -236,8 +233,7 @@ func TestErrorAtEveryOperation(t *testing.T) {
 	t.Logf("%d items, %d operations, %d failures: nothing lost", items, whole.ops, failures)
 }
 
-// A file whose entry in the folder never got to disk must not have been
-// promised anything.
+// No record may be acknowledged while the file's entry in the folder is not on disk.
 func TestDroppedFolderSync(t *testing.T) {
 	for at := range 12 {
 		d, w := newSimDisk(), newJob(3)
@@ -248,8 +244,7 @@ func TestDroppedFolderSync(t *testing.T) {
 	}
 }
 
-// openFake opens a journal in memory, so that thousands of damaged ones can be opened in
-// no time.
+// openFake opens a journal in memory, so that thousands of damaged ones are opened quickly.
 func openFake(data []byte) (*Journal, *simFile, error) {
 	d, f := newSimDisk(), &simFile{data: bytes.Clone(data), synced: bytes.Clone(data)}
 	d.files["fake"], d.disk["fake"] = f, f
@@ -257,7 +252,7 @@ func openFake(data []byte) (*Journal, *simFile, error) {
 	return j, f, err
 }
 
-// wholePrefix fails unless j holds exactly the first n reference records.
+// wholePrefix fails the test unless j has exactly the first n reference records.
 func wholePrefix(t *testing.T, j *Journal, n int) {
 	t.Helper()
 	got := readAll(t, j)
@@ -283,7 +278,7 @@ func TestEveryTruncation(t *testing.T) {
 		}
 		diff := cmp.Diff(Recovery{Records: whole, TornBytes: wantTorn}, j.Recovered())
 		check.Must(t, diff == "", "cut at %d: %s", cut, diff)
-		// What goes on from there is the same as if nothing had happened.
+		// Further appends work as if nothing had happened.
 		for i := whole; i < min(whole+2, 100); i++ {
 			check.OK(t, j.Append(uint8(i), payload(i)))
 		}
@@ -296,13 +291,13 @@ func TestEveryBitFlip(t *testing.T) {
 	for at := range data {
 		for bit := range 8 {
 			if at > ends[0] && (at*8+bit)%3 != 0 {
-				continue // a third of the records' bits, all of the header's
+				continue // damages a third of the records' bits and all of the header's
 			}
 			bad := bytes.Clone(data)
 			bad[at] ^= 1 << bit
 			j, _, err := openFake(bad)
 			switch {
-			case at >= ends[99]: // the last record: not to be told from a torn write
+			case at >= ends[99]: // the last record: its damage looks like an unfinished write
 				check.OK(t, err, "byte %d bit %d", at, bit)
 				wholePrefix(t, j, 99)
 			case err == nil:
@@ -341,7 +336,7 @@ func TestSwappedRecordsAreRefused(t *testing.T) {
 
 func TestHostilePayloadCannotStallRecovery(t *testing.T) {
 	data, _ := reference(t, 3)
-	// A torn record whose payload is full of headers that promise 64 kB each.
+	// An unfinished record whose payload consists of headers of 64 kB records.
 	var fake []byte
 	for i := range 1 << 14 {
 		fake = appendRecord(fake, 0, uint64(5+i), nil)
@@ -371,9 +366,9 @@ func TestRepair(t *testing.T) {
 		},
 		"two places": {
 			damage: func(b []byte) []byte {
-				b[ends[3]] ^= 1    // length of record 4
-				b[ends[40]+9] ^= 1 // sequence number of record 41
-				b[ends[41]+8] ^= 1 // kind of record 42
+				b[ends[3]] ^= 1    // damages the length of record 4
+				b[ends[40]+9] ^= 1 // damages the sequence number of record 41
+				b[ends[41]+8] ^= 1 // damages the kind of record 42
 				return b
 			},
 			want:  Repaired{Records: 97, Lost: []Span{{4, 4}, {41, 42}}, Bad: int64(ends[3])},

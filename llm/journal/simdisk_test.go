@@ -13,29 +13,28 @@ import (
 	"slices"
 )
 
-// simDisk is a file system in memory that knows what is on disk and what is
-// only in its cache. It counts its operations; at the one named by failAt it
-// returns err or loses power.
+// simDisk is a file system in memory that distinguishes what is on disk from what is only in the cache. It
+// counts its operations; the one with the number failAt returns err or cuts the power.
 type simDisk struct {
-	files map[string]*simFile // as processes see them
+	files map[string]*simFile // files in the cache, which processes see
 	disk  map[string]*simFile // entries of the folder that are on disk
 	ops   int
 
-	failAt int   // -1: never
-	err    error // what fails; nil means a power cut: all later operations fail too
+	failAt int   // number of the failing operation, -1 for none
+	err    error // error of that operation; nil means a power cut, after which all operations fail
 	off    bool
-	half   bool // a failing write stores half; a power cut lets the operation through to the cache
+	half   bool // a failing write writes half of its bytes; before a power cut the operation reaches the cache
 	short  bool // a failing write reports no error
 }
 
 var errPower = errors.New("power lost")
 
-// sector is what a disk writes as a whole, in bytes.
+// sector is the number of bytes that a disk writes as a whole.
 const sector = 512
 
 type simFile struct {
 	data, synced []byte
-	lost         [][2]int // dropped by a failed fsync, and clean since
+	lost         [][2]int // ranges lost in a failed fsync, which count as clean
 	open         bool
 }
 
@@ -43,7 +42,7 @@ func newSimDisk() *simDisk {
 	return &simDisk{files: map[string]*simFile{}, disk: map[string]*simFile{}, failAt: -1}
 }
 
-// op counts an operation; do says that it takes effect, err what it returns.
+// op counts an operation. do says whether it takes effect, err is its error.
 func (d *simDisk) op() (do bool, err error) {
 	d.ops++
 	switch {
@@ -107,8 +106,8 @@ func (d *simDisk) remove(path string) {
 	}
 }
 
-// reboot is the disk after a power cut. keep decides for each sector, length
-// and folder entry whether the cache's state or the disk's is found again.
+// reboot returns the disk after a power cut. keep decides for each sector, length and folder entry whether the
+// cache's state or the disk's remains.
 func (d *simDisk) reboot(keep func() bool) *simDisk {
 	after := newSimDisk()
 	names := maps.Clone(d.files)
@@ -150,7 +149,7 @@ func (f *simFile) isLost(at int) bool {
 	return slices.ContainsFunc(f.lost, func(l [2]int) bool { return at+sector > l[0] && at < l[1] })
 }
 
-// restart is the disk after the process died: the cache lives on.
+// restart returns the disk after the process died: the cache remains.
 func (d *simDisk) restart() *simDisk {
 	d.off, d.failAt = false, -1
 	for _, f := range d.files {
@@ -203,7 +202,7 @@ func (h *simHandle) WriteAt(p []byte, off int64) (int, error) {
 		f.data = append(f.data, make([]byte, end-len(f.data))...)
 	}
 	copy(f.data[off:], p[:n])
-	// What is written again is dirty again.
+	// Bytes that are written again are no longer clean.
 	f.lost = slices.DeleteFunc(f.lost, func(l [2]int) bool { return int(off) <= l[0] && end >= l[1] })
 	if h.d.short && err != nil && !errors.Is(err, errPower) {
 		err = nil
@@ -219,8 +218,8 @@ func (h *simHandle) Truncate(n int64) error {
 	return err
 }
 
-// Sync moves the cache to the disk. A failing one drops what it should have
-// written and takes it for clean, as Linux did and may do.
+// Sync moves the cache to the disk. A failing Sync loses what it should write and marks it as clean, as Linux
+// did and may do.
 func (h *simHandle) Sync() error {
 	do, err := h.d.op()
 	f := h.f
@@ -251,7 +250,7 @@ func (h *simHandle) Close() error {
 	return err
 }
 
-// The three ways a power cut may go.
+// The three kinds of power cuts.
 func dropAll() bool { return false }
 func keepAll() bool { return true }
 

@@ -27,8 +27,8 @@ import (
 
 // FromOptions tune [From].
 type FromOptions struct {
-	// Name identifies the model in reports and cache keys, for instance "anthropic:claude-x". Two models with
-	// one name would answer for each other from a cache, so it is required.
+	// Name identifies the model in reports and cache keys, for instance "anthropic:claude-x". Required: two
+	// models with one name would get each other's cached replies.
 	Name string
 }
 
@@ -41,12 +41,12 @@ type model struct {
 //
 // A cancelled context takes precedence over the model's result. The text comes from the first choice with
 // content, without reasoning. A reply that was cut, filtered or is empty becomes an error; so does an empty
-// reply without usage, which is how some clients hide errors. Usage is read under the names of OpenAI,
-// Anthropic and Google; a model without usage gets an estimate, marked as such.
+// reply without usage, as some clients return after an error. Usage is read under the names of OpenAI,
+// Anthropic and Google; the usage of other models is estimated, and marked as estimated.
 //
-// From cannot see HTTP: give the model's client a [transport.Transport] for retries and typed errors. A
-// schema becomes langchaingo's JSON mode: the prompt must describe it. Tools are offered; after a refusal the
-// request is sent once more without them.
+// From does not see HTTP: give the model's client a [transport.Transport] for retries and typed errors. A
+// schema becomes langchaingo's JSON mode, so the prompt must describe it. If the server refuses the tools of a
+// request, the request is sent once more without them.
 func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	var errs []error
 	if m == nil {
@@ -73,7 +73,7 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	}
 	resp, err := m.m.GenerateContent(ctx, messages(req), options(req)...)
 	if bad := (*llms.Error)(nil); len(req.Tools) > 0 && errors.As(err, &bad) && (bad.Code == llms.ErrCodeInvalidRequest || bad.Code == llms.ErrCodeNotImplemented) {
-		req.Tools = nil // the server has no tools: the messages describe them
+		req.Tools = nil // the server refuses tools; the messages describe them too
 		resp, err = m.m.GenerateContent(ctx, messages(req), options(req)...)
 	}
 	switch {
@@ -110,7 +110,7 @@ func (m *model) convert(ctx context.Context, req llm.Request, resp *llms.Content
 	}
 	reply, err := llm.Finish(reply, raw, stop)
 	if errors.Is(err, llm.ErrEmpty) && !known {
-		// Nothing at all: an error the client swallowed, not a paid call.
+		// No text and no usage: the client has hidden an error; no call was paid for.
 		return llm.Reply{}, err
 	}
 	metering.RecordUsage(ctx, reply.Usage)
@@ -121,7 +121,7 @@ func (m *model) convert(ctx context.Context, req llm.Request, resp *llms.Content
 	return reply, nil
 }
 
-// roles maps roles to langchaingo's; the others are human.
+// roles maps our roles to langchaingo's; a role that is missing here becomes human.
 var roles = map[string]llms.ChatMessageType{llm.System: llms.ChatMessageTypeSystem, llm.Assistant: llms.ChatMessageTypeAI}
 
 // messages converts the messages of a request.
@@ -163,8 +163,8 @@ func options(req llm.Request) []llms.CallOption {
 	return o
 }
 
-// toolCalls returns the native calls of a choice as the text described at [llm.Request].Tools, "" without
-// any.
+// toolCalls returns the tool calls of a choice as the text that [llm.Request].Tools describes, "" without
+// calls.
 func toolCalls(c *llms.ContentChoice) string {
 	var calls []map[string]any
 	for _, call := range c.ToolCalls {
@@ -173,7 +173,7 @@ func toolCalls(c *llms.ContentChoice) string {
 		}
 		one := make(map[string]any)
 		if err := json.Unmarshal([]byte(call.FunctionCall.Arguments), &one); err != nil || one == nil {
-			one = map[string]any{"arguments": call.FunctionCall.Arguments} // the tool reports their form
+			one = map[string]any{"arguments": call.FunctionCall.Arguments} // the tool reports that they are unreadable
 		}
 		one["tool"] = call.FunctionCall.Name
 		calls = append(calls, one)
@@ -181,11 +181,11 @@ func toolCalls(c *llms.ContentChoice) string {
 	if calls == nil {
 		return ""
 	}
-	text, _ := json.Marshal(map[string]any{"thought": c.Content, "calls": calls}) // they were read from JSON
+	text, _ := json.Marshal(map[string]any{"thought": c.Content, "calls": calls}) // cannot fail: they come from JSON
 	return string(text)
 }
 
-// codes maps langchaingo's error codes.
+// codes maps langchaingo's error codes to our errors.
 var codes = map[llms.ErrorCode]llm.Error{
 	llms.ErrCodeAuthentication:   {Kind: llm.ErrAuth, Billed: llm.BilledNo},
 	llms.ErrCodeQuotaExceeded:    {Kind: llm.ErrQuotaExhausted, Billed: llm.BilledNo},
@@ -197,8 +197,8 @@ var codes = map[llms.ErrorCode]llm.Error{
 	llms.ErrCodeTimeout:          {Kind: llm.ErrTimeout},
 }
 
-// convertError makes an [llm.Error] from a model's error. It trusts types only: langchaingo's own mapping
-// parses numbers in free text.
+// convertError makes an [llm.Error] from a model's error. It trusts the types of errors, not langchaingo's own
+// mapping, which reads numbers in their text.
 func convertError(name string, err error) error {
 	var own *llm.Error
 	if errors.As(err, &own) {
@@ -208,19 +208,19 @@ func convertError(name string, err error) error {
 	if theirs := (*llms.Error)(nil); errors.As(err, &theirs) && codes[theirs.Code].Kind != "" {
 		out = codes[theirs.Code]
 	}
-	out.Err = fmt.Errorf("%s: %w", name, err)
+	out.Err = fmt.Errorf("%s: generate: %w", name, err)
 	return &out
 }
 
-// usageNames are the keys of GenerationInfo under which langchaingo's
-// providers report: OpenAI and Ollama, Anthropic, Google and Bedrock.
+// usageNames are the keys under which langchaingo's providers report token counts in GenerationInfo: OpenAI and
+// Ollama, Anthropic, Google and Bedrock.
 var usageNames = []struct{ prompt, completion string }{
 	{"PromptTokens", "CompletionTokens"},
 	{"InputTokens", "OutputTokens"},
 	{"input_tokens", "output_tokens"},
 }
 
-// usageOf returns the token counts of the first choice that has them: every choice repeats the figures of the
+// usageOf returns the token counts of the first choice that has some: every choice repeats the counts of the
 // request.
 func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
 	for _, c := range choices {
@@ -235,7 +235,7 @@ func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
 	return llm.Usage{}, false
 }
 
-// count reads a token count of any number type.
+// count reads a token count from a value of any numeric type.
 func count(v any) (int, bool) {
 	var n metering.Count
 	raw, err := json.Marshal(v)
@@ -245,15 +245,15 @@ func count(v any) (int, bool) {
 	return int(n), true
 }
 
-// The keys of a document's metadata for the fields of a chunk.
+// The keys of a document's metadata that hold fields of a chunk.
 const (
 	MetaID    = "id"     // Chunk.ID
 	MetaDoc   = "source" // Chunk.Doc
 	MetaTitle = "title"
 )
 
-// Retriever makes a retriever for langchaingo's chains: the k best chunks of a question (5 if k is 0), then
-// derived texts.
+// Retriever makes a retriever for langchaingo's chains. It returns the k best chunks of a question (5 if k is
+// 0), and then the texts that r derived, such as summaries.
 func Retriever(r graphrag.Retriever, k int) schema.Retriever {
 	return retriever{r, cmp.Or(k, 5)}
 }
@@ -283,9 +283,9 @@ func (r retriever) GetRelevantDocuments(ctx context.Context, query string) ([]sc
 	return docs, nil
 }
 
-// Dense makes a retriever from a vector store of langchaingo. ID, document and title of chunks come from the
-// metadata under the keys of this package; a missing ID is computed from the text. The options are passed to
-// every search.
+// Dense makes a retriever from a vector store of langchaingo. A chunk's ID, document and title come from the
+// metadata, under the keys MetaID, MetaDoc and MetaTitle; a missing ID is computed from the text. The options
+// are passed to every search.
 func Dense(v vectorstores.VectorStore, o ...vectorstores.Option) graphrag.Retriever {
 	return dense{v, o}
 }
@@ -301,7 +301,7 @@ func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("langchain: similarity search: %w", err)
 	}
-	if err := ctx.Err(); err != nil { // some stores return what they have
+	if err := ctx.Err(); err != nil { // some stores return a part of the hits when ctx ends
 		return graphrag.Found{}, err
 	}
 	found := graphrag.Nothing()
@@ -326,8 +326,8 @@ func metaText(doc schema.Document, key string) string {
 	return s
 }
 
-// Tools makes tools for langchaingo's agents: the available ones of search, read, find and answer, for one
-// question. The input is a JSON object of the arguments, or the query or pattern alone. Texts of pages are
+// Tools makes tools for langchaingo's agents, for one question: search, read, find and answer, as far as t has
+// them. The input is a JSON object of the arguments, or just the query or the pattern. Texts of pages are
 // fenced; the output names faults of the input, so that the model can correct them.
 func Tools(t *agent.Tools) []tools.Tool {
 	var out []tools.Tool

@@ -67,7 +67,7 @@ func TestFromGuards(t *testing.T) {
 	}
 	_, err := From(nil, FromOptions{})
 	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 1, "From(nil) without a name: %v", err)
-	// A cancelled context wins over what the model made of it.
+	// A cancelled context takes precedence over the model's result.
 	ctx, cancel := context.WithCancel(t.Context())
 	m := check.Of(From(stub(func() (*llms.ContentResponse, error) {
 		cancel()

@@ -40,8 +40,8 @@ func toolsOver(t *testing.T) agent.ToolOptions {
 	return agent.ToolOptions{Retriever: r, Pages: find.New(chunks), Count: words}
 }
 
-// calling is a langchaingo model that calls tools natively, or as JSON where it has none; one
-// that says it has none refuses them.
+// calling is a langchaingo model that calls tools natively, or by JSON if it has no tools; one kind refuses
+// requests with tools.
 type calling struct {
 	native, refuses bool
 	turn            int
@@ -73,8 +73,8 @@ func (c *calling) GenerateContent(_ context.Context, _ []llms.MessageContent, op
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop", GenerationInfo: info}}}, nil
 }
 
-// Native calls and JSON give the same steps, and so does a server that says it has tools and
-// has not, or refuses them.
+// Native calls and JSON give the same steps, also with a server that first accepts tools and then does not, or
+// refuses them.
 func TestNativeCalls(t *testing.T) {
 	var want []graphrag.Step
 	for _, m := range []*calling{{native: true}, {}, {native: true, refuses: true}} {
@@ -91,7 +91,7 @@ func TestNativeCalls(t *testing.T) {
 	}
 }
 
-// The tools of langchaingo take JSON or plain words, say what is wrong, and check citations.
+// langchaingo's tools take JSON or plain words, report faults, and check citations.
 func TestTools(t *testing.T) {
 	ours := check.Of(agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))).OK(t)
 	out := make(map[string]func(string) string)
@@ -115,7 +115,7 @@ func TestTools(t *testing.T) {
 	check.True(t, json.Valid([]byte(out["answer"](`{"answer": "x"}`))), "the end is no JSON")
 }
 
-// shelf is a vector store that finds what it holds.
+// shelf is a vector store that returns all its documents.
 type shelf []schema.Document
 
 func (shelf) AddDocuments(context.Context, []schema.Document, ...vectorstores.Option) ([]string, error) {
@@ -129,7 +129,7 @@ func (s shelf) SimilaritySearch(_ context.Context, query string, _ int, _ ...vec
 	return s, nil
 }
 
-// A vector store of langchaingo is a retriever of ours, which is one of langchaingo.
+// A vector store of langchaingo is a retriever of ours, and that is a retriever of langchaingo.
 func TestThereAndBack(t *testing.T) {
 	ours := langchain.Dense(shelf{
 		{PageContent: "woooo", Score: .9, Metadata: map[string]any{"id": "owl", "source": "owls.md", "title": "Owls", "year": 1958}},
@@ -151,7 +151,7 @@ func TestThereAndBack(t *testing.T) {
 	check.Is(t, check.Err(ours.Retrieve(t.Context(), graphrag.Question{K: 2})), errors.ErrUnsupported, "a store that fails")
 }
 
-// Any langchaingo model serves; this one comes with langchaingo.
+// Any langchaingo model can be used; this one is part of langchaingo.
 func ExampleFrom() {
 	model, err := langchain.From(fake.NewFakeLLM([]string{"forty-two"}), langchain.FromOptions{Name: "fake"})
 	if err != nil {

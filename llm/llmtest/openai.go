@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// chatFields are the fields of a chat request that both formats share.
+// chatFields are the fields of a chat request that OpenAI's and Ollama's formats share.
 type chatFields struct {
 	Model    string `json:"model"`
 	Messages []struct {
@@ -25,7 +25,7 @@ type chatFields struct {
 	} `json:"messages"`
 }
 
-// samplingFields have equal names in both formats, at different places.
+// samplingFields have equal names in both formats, but are in different objects.
 type samplingFields struct {
 	Temperature *float64      `json:"temperature"`
 	TopP        *float64      `json:"top_p"`
@@ -33,7 +33,7 @@ type samplingFields struct {
 	Stop        journal.Texts `json:"stop"`
 }
 
-// request converts the body, except for the format of the reply.
+// request converts the fields to a request, except the format of the reply.
 func (c chatFields) request(s samplingFields, maxTokens int) (llm.Request, error) {
 	req := llm.Request{Temperature: s.Temperature, TopP: s.TopP, Seed: s.Seed, Stop: s.Stop, MaxTokens: maxTokens}
 	if c.Model == "" || len(c.Messages) == 0 {
@@ -101,11 +101,11 @@ func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, err
 	return out, reply.Usage, nil
 }
 
-// chatRequest is a chat request in either format.
+// chatRequest is a chat request in OpenAI's or Ollama's format.
 type chatRequest interface{ request() (llm.Request, error) }
 
-// reply reads a request into wire and returns the reply of the fault or of the handler, and its message with the
-// reasoning under the name of the format.
+// reply reads a request into wire. It returns the reply of the fault, or else of the handler, and the message
+// of the reply, with the reasoning under the name that the format has for it.
 func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) (llm.Reply, map[string]any, error) {
 	var reply llm.Reply
 	if err := json.Unmarshal(r.Body, wire); err != nil {
@@ -153,7 +153,7 @@ func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usag
 	return out, usage, nil
 }
 
-// vectors embeds a text or a list of texts; both formats send them alike.
+// vectors embeds the texts of a request; OpenAI's and Ollama's requests have the same fields.
 func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Usage, err error) {
 	var wire struct {
 		Model      string        `json:"model"`
@@ -183,7 +183,7 @@ func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Us
 	return wire.Model, out, u, nil
 }
 
-// usage returns the fault's usage, or the correct one.
+// usage returns the usage that the fault sends: the correct one, or Fault.Usage in place of each number.
 func (f Fault) usage(right map[string]any) any {
 	if f.Usage == nil {
 		return right
@@ -253,8 +253,8 @@ func (s *Server) ollamaEmbed(r Received, f Fault) (map[string]any, llm.Usage, er
 	return out, usage, nil
 }
 
-// streamed turns the body of a chat into a stream, if the request asks for one: the reasoning, the text word
-// by word, and the finish reason and usage.
+// streamed turns the reply to a chat into a stream, if the request asks for one: first the reasoning, then the
+// text word by word, last the finish reason and the usage.
 func streamed(r Received, body []byte) []byte {
 	var asked struct {
 		Stream  bool
@@ -267,14 +267,14 @@ func streamed(r Received, body []byte) []byte {
 	}
 	var out bytes.Buffer
 	write := func(prefix string, v any, end string) {
-		line, _ := json.Marshal(v) // of strings and numbers
+		line, _ := json.Marshal(v) // cannot fail for strings and numbers
 		out.WriteString(prefix)
 		out.Write(line)
 		out.WriteString(end)
 	}
 	var whole map[string]any
 	in := json.NewDecoder(bytes.NewReader(body))
-	in.UseNumber() // figures are sent unchanged
+	in.UseNumber() // so that numbers are sent unchanged
 	if in.Decode(&whole) != nil {
 		return body
 	}
@@ -313,7 +313,7 @@ func streamed(r Received, body []byte) []byte {
 	return out.Bytes()
 }
 
-// words yields the words of a message with the blanks after them.
+// words yields the words of a message, each with the space after it.
 func words(message map[string]any) iter.Seq[string] {
 	text, _ := message["content"].(string)
 	return strings.SplitAfterSeq(text, " ")

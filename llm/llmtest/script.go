@@ -24,7 +24,7 @@ import (
 // in: [llm.FinishStop], and a usage counted with [llm.EstimateTokens].
 type Handler func(req llm.Request) llm.Reply
 
-// Matcher picks requests.
+// Matcher reports whether a rule applies to a request.
 type Matcher func(req llm.Request) bool
 
 // Any matches every request.
@@ -43,7 +43,7 @@ func Stage(name string) Matcher {
 	return func(req llm.Request) bool { return req.Stage == name }
 }
 
-// Script is a model with canned replies. The first matching rule answers; without one, [Default] does.
+// Script is a model with prepared replies: the first rule that matches a request answers it, else [Default].
 type Script struct {
 	name string
 
@@ -56,7 +56,7 @@ type rule struct {
 	match   Matcher
 	handler Handler
 	err     error
-	replies []string // used up one by one, the last one stays
+	replies []string // remaining replies; the last one repeats
 }
 
 // NewScript returns a model without rules.
@@ -84,7 +84,7 @@ func (s *Script) add(r *rule) *Script {
 	return s
 }
 
-// Calls is the number of requests so far.
+// Calls returns the number of requests so far.
 func (s *Script) Calls() int { return len(s.Requests()) }
 
 // Requests returns the requests so far, in the order of arrival.
@@ -132,7 +132,7 @@ func (s *Script) answer(req llm.Request) (Handler, error) {
 	return func(llm.Request) llm.Reply { return llm.Reply{Text: text} }, nil
 }
 
-// complete fills in what a handler left out.
+// complete fills in the finish reason and the usage if the handler left them empty.
 func complete(req llm.Request, reply llm.Reply) llm.Reply {
 	reply.Finish = cmp.Or(reply.Finish, llm.FinishStop)
 	if reply.Usage == (llm.Usage{}) {
@@ -145,7 +145,7 @@ func complete(req llm.Request, reply llm.Reply) llm.Reply {
 	return reply
 }
 
-// Default answers a request for JSON with {}, and any other with an echo of the last message.
+// Default answers a request for JSON with {}, and other requests by repeating the last message.
 func Default(req llm.Request) llm.Reply {
 	if len(req.Schema) > 0 || req.JSON {
 		return llm.Reply{Text: "{}"}
@@ -167,7 +167,7 @@ func allText(req llm.Request) string {
 }
 
 // HashVector returns a deterministic unit vector: every word adds ±1 to one component, so texts with common
-// words are similar. A text without words gets the first axis.
+// words are similar. The vector of a text without words is the unit vector of the first component.
 func HashVector(text string, dimensions int) []float32 {
 	v := make([]float32, dimensions)
 	if dimensions == 0 {
@@ -197,10 +197,10 @@ func HashVector(text string, dimensions int) []float32 {
 	return v
 }
 
-// Call is one recorded call of a real model.
+// Call is a recorded call of a real model.
 type Call struct{ System, User, Reply string }
 
-// Data returns the text between the first pair of marks.
+// Data returns the text between the first pair of a fence's marks in the user message.
 func (c Call) Data() string {
 	_, rest, _ := strings.Cut(c.User, "]\n")
 	text, _, _ := strings.Cut(rest, "\n[/")
@@ -246,7 +246,7 @@ func TestModel(t *testing.T, m llm.Model) {
 	}
 	t.Run("Name", func(t *testing.T) {
 		if first := m.Name(); first == "" || first != m.Name() {
-			t.Errorf("Name is %q, want a name that stays", m.Name())
+			t.Errorf("Name returned %q, want a name that is neither empty nor changes", m.Name())
 		}
 	})
 	t.Run("Reply", func(t *testing.T) {
@@ -264,11 +264,11 @@ func TestModel(t *testing.T, m llm.Model) {
 			return nil
 		})
 		if err != nil || text.String() != reply.Text {
-			t.Errorf("pieces %q of the reply %q, %v", text.String(), reply.Text, err)
+			t.Errorf("the pieces are %q and the reply is %q, want equal texts; error %v", text.String(), reply.Text, err)
 		}
-		full := errors.New("no more")
+		full := errors.New("the caller stops")
 		if _, err := llm.Stream(t.Context(), m, req, func(string) error { return full }); !errors.Is(err, full) {
-			t.Errorf("the reader stopped, the error is %v", err)
+			t.Errorf("Stream returned %v, want the error of piece", err)
 		}
 	})
 	t.Run("RequestIsNotChanged", func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestModel(t *testing.T, m llm.Model) {
 			t.Fatal(err)
 		}
 		if messages[0].Text != "Say\nhello." || stop[0] != "\n\n\n" || messages[:2][1] != (llm.Message{}) {
-			t.Error("the request was changed")
+			t.Error("Generate changed the request")
 		}
 	})
 	t.Run("Cancelled", func(t *testing.T) {

@@ -34,7 +34,7 @@ type ServerOptions struct {
 	// Key, when set, is the bearer token that requests must carry.
 	Key string
 	// InMemory keeps the server off the network: only [Server.Transport] reaches it, and in a bubble of
-	// testing/synctest its clock is virtual.
+	// testing/synctest its time is virtual.
 	InMemory bool
 }
 
@@ -46,7 +46,7 @@ type ServerOptions struct {
 // It records requests, fails on command ([Server.Fail]), and bills each reply that it starts to send. Close
 // it after use.
 type Server struct {
-	// URL is the address without a path: an Ollama host.
+	// URL is the address without a path, as clients of Ollama want it.
 	URL string
 
 	o         ServerOptions
@@ -58,12 +58,12 @@ type Server struct {
 	mu       sync.Mutex
 	faults   []Fault
 	chance   func(r Received, n int) Fault
-	seen     map[string]int // requests by path and body
+	seen     map[string]int // number of requests by path and body
 	requests []Received
 	bill     Bill
 }
 
-// Received is one request as it arrived.
+// Received is a request that the server has received.
 type Received struct {
 	Path   string
 	Header http.Header
@@ -72,29 +72,29 @@ type Received struct {
 
 // Bill is the usage that a provider would charge.
 type Bill struct {
-	// Total is the sum; ByKey splits it by the SHA-256 of path and body in hexadecimal.
+	// Total is the usage of all requests. ByKey has it by request: the hexadecimal SHA-256 of path and body.
 	Total llm.Usage
 	ByKey map[string]llm.Usage
 }
 
-// Fault changes how one request is answered. The zero Fault changes nothing: "the next request is fine".
+// Fault changes how one request is answered. The zero Fault changes nothing: one request succeeds.
 type Fault struct {
-	// When selects requests; nil is all. A fault waits until such a request arrives.
+	// When selects requests; nil selects all. The first selected request gets the fault.
 	When func(Received) bool
-	// Delay precedes the reply; Hang never sends anything.
+	// Delay is the wait before the reply. With Hang nothing is ever sent.
 	Delay time.Duration
 	Hang  bool
 	// Reset drops the connection before the reply.
 	Reset bool
-	// Raw is sent unchanged before the connection is closed: a reply that no HTTP server would send.
+	// Raw is sent unchanged in place of the HTTP reply, and the connection is closed.
 	Raw string
-	// Status, Header and Body replace the reply; a Status without a Body
-	// sends an error object. 4xx, 429 and 5xx are not billed.
+	// Status, Header and Body replace the reply, which is then not billed. An error status without a Body sends
+	// an error object.
 	Status int
 	Header map[string]string
 	Body   string
-	// CutAfter, if positive, drops the connection after that many bytes of the body; StallAfter keeps it open
-	// silently.
+	// CutAfter, if positive, drops the connection after that number of bytes of the body. After StallAfter
+	// bytes the connection stays open and nothing more is sent.
 	CutAfter, StallAfter int
 	// Reply replaces the handler's reply, for example by one with [llm.FinishLength] or without text.
 	Reply *llm.Reply
@@ -102,24 +102,24 @@ type Fault struct {
 	Answer Handler
 	// EmptyChoices sends no choice at all.
 	EmptyChoices bool
-	// NoUsage omits the token counts, Usage replaces each of them.
+	// NoUsage omits the token counts. Usage, if set, replaces each of them.
 	NoUsage bool
 	Usage   json.RawMessage
-	// Vector returns the value that is sent in place of a vector.
+	// Vector returns the value that is sent in place of the correct vector.
 	Vector func([]float32) any
-	// Lost bills the reply and drops the connection, with Raw if there is some.
+	// Lost bills the reply, but sends only Raw and drops the connection.
 	Lost bool
 	// Shuffle sends embeddings in reverse order, with the right indexes.
 	Shuffle bool
 }
 
-// HTMLPage is the reply of a misconfigured proxy: a page with status 200.
+// HTMLPage returns the reply of a misconfigured proxy: an HTML page with status 200.
 func HTMLPage() Fault {
 	return Fault{Status: http.StatusOK, Header: map[string]string{"Content-Type": "text/html"},
 		Body: "<!DOCTYPE html><html><body><h1>Welcome to nginx!</h1></body></html>"}
 }
 
-// TooManyRequests is a 429 with a Retry-After of the given seconds.
+// TooManyRequests returns a reply with status 429 and a Retry-After of the given seconds.
 func TooManyRequests(seconds int) Fault {
 	return Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": strconv.Itoa(seconds)}}
 }
@@ -146,10 +146,10 @@ func NewServer(o ServerOptions) *Server {
 	return s
 }
 
-// OpenAIURL is the base URL for OpenAI-compatible clients.
+// OpenAIURL returns the base URL for OpenAI-compatible clients.
 func (s *Server) OpenAIURL() string { return s.URL + "/v1" }
 
-// Transport reaches the server, in memory or not; use it as the Base of [transport.Options].
+// Transport returns a transport that reaches the server, in memory or not, for the Base of [transport.Options].
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
 // Close stops the server and the requests in it.
@@ -163,21 +163,21 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Fail queues faults for the coming requests, one each.
+// Fail queues faults: each changes the answer to one coming request.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
 }
 
-// Requests returns what was received so far.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Bill returns what was billed so far.
+// Bill returns the usage billed so far.
 func (s *Server) Bill() Bill {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Server) charge(r Received, u llm.Usage) {
 	s.bill.ByKey[key] = s.bill.ByKey[key].Add(u)
 }
 
-// receive records a request and takes the fault meant for it.
+// receive records a request and returns its fault, which it removes from the queue.
 func (s *Server) receive(r Received) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,8 +211,8 @@ func (s *Server) receive(r Received) Fault {
 	return s.chance(r, s.seen[id])
 }
 
-// Trouble sets the function that returns the fault of a request that arrives for the n-th time; nil removes
-// it.
+// Trouble sets a function that returns the fault of a request that arrives for the n-th time and has none in
+// the queue; nil removes the function.
 func (s *Server) Trouble(f func(r Received, n int) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	s.send(w, req, f, status, reply)
 }
 
-// answer makes the body of the reply by the path's wire format.
+// answer makes the body of the reply in the wire format of the path.
 func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status int) {
 	format := map[string]func(Received, Fault) (map[string]any, llm.Usage, error){
 		"/v1/chat/completions": s.openaiChat,
@@ -283,7 +283,7 @@ func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status i
 	return body, u, http.StatusOK
 }
 
-// wait delays the reply; it returns false if the client or the server has gone.
+// wait delays the reply; it returns false if the client gives up or the server is closed.
 func (s *Server) wait(req *http.Request, f Fault) bool {
 	var after <-chan time.Time
 	switch {
@@ -321,7 +321,7 @@ func (s *Server) send(w http.ResponseWriter, req *http.Request, f Fault, status 
 	panic(http.ErrAbortHandler) // net/http's way to drop a connection
 }
 
-// drop sends raw bytes and drops the connection: without bytes, by a TCP reset.
+// drop sends raw bytes and closes the connection; without bytes it resets the TCP connection.
 func drop(w http.ResponseWriter, raw string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -339,10 +339,10 @@ func errorBody(message, code string) []byte {
 	return b
 }
 
-// memory is a listener on pipes, whose waits are visible in a bubble of testing/synctest. It ends with its server.
+// memory is a listener of in-memory pipes, whose waits testing/synctest sees. It is closed with its server.
 type memory struct {
 	conns chan net.Conn
-	done  chan struct{} // of the server
+	done  chan struct{} // closed when the server closes
 }
 
 func (m memory) Accept() (net.Conn, error) {
@@ -356,7 +356,7 @@ func (m memory) Accept() (net.Conn, error) {
 
 func (m memory) Close() error { return nil }
 
-// Addr is an address of the loopback interface.
+// Addr returns an address of the loopback interface, where nothing listens.
 func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 func (m memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {

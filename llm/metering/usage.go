@@ -19,9 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Meter adds up the usage of [Metered] models and embedders under a context. It counts the usage in replies,
-// whether this run paid for them or a cache has them, so that an interrupted job shows the same figures. It
-// is safe for concurrent use.
+// Meter adds up the usage of [Metered] models and embedders under a context. It also counts the usage in cached
+// replies, so that a job shows the same figures if it was interrupted. It is safe for concurrent use.
 type Meter struct {
 	outer *Meter
 
@@ -29,12 +28,12 @@ type Meter struct {
 	stages map[string]llm.Usage
 }
 
-// contextKey is the name of a value in a context.
+// contextKey is the key of a value in a context.
 type contextKey string
 
 const (
 	meterKey    contextKey = "meter"
-	countedKey  contextKey = "counted" // the meter with which an outer model counts the call
+	countedKey  contextKey = "counted" // the meter with which a model around this one counts the call
 	sampleKey   contextKey = "sample"
 	freshKey    contextKey = "fresh reply"
 	billKey     contextKey = "bill"
@@ -54,7 +53,7 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, meterKey, m), m
 }
 
-// Usage is the sum so far.
+// Usage returns the sum so far.
 func (m *Meter) Usage() (sum llm.Usage) {
 	for _, u := range m.Stages() {
 		sum = sum.Add(u)
@@ -73,7 +72,7 @@ func (m *Meter) Stages() map[string]llm.Usage {
 // StageEmbed is the stage under which a [Meter] counts embedded texts.
 const StageEmbed = "embed"
 
-// Unread counts replies of a stage, or records of a reply, that could not be read.
+// Unread adds n replies of a stage, or records in a reply, that could not be read to the meters of ctx.
 func Unread(ctx context.Context, stage string, n int) {
 	if n > 0 {
 		meter(ctx, stage, llm.Usage{Unread: n})
@@ -95,7 +94,7 @@ func (m *Meter) add(stage string, u llm.Usage) {
 	m.stages[stage] = m.stages[stage].Add(u)
 }
 
-// byStream implements Generate by Stream.
+// byStream implements Generate by calling Stream.
 type byStream struct{ llm.Streamer }
 
 func (m byStream) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -190,8 +189,8 @@ func embedMetered[T any](ctx context.Context, m meteredEmbedder, texts []string,
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
 }
 
-// WithSample makes models of paid.Client draw sample n of every request under the context, with a seed that is
-// n higher; 0 is the first sample.
+// WithSample makes models of paid.Client return sample n of every request under the context, drawn with a seed
+// that is n higher; 0 is the first sample.
 func WithSample(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, sampleKey, n)
 }
@@ -208,8 +207,8 @@ func WithFreshReply(ctx context.Context) context.Context {
 // WantsFreshReply reports whether caches must ignore their replies, see [WithFreshReply].
 func WantsFreshReply(ctx context.Context) bool { return valueOf[bool](ctx, freshKey) }
 
-// Bill records the usage of the attempts of one call as the transport below reports it: replies carry their
-// usage, but embeddings and failed attempts cannot.
+// Bill records the usage of all attempts of one call, which the transport reports: a reply has its usage, but
+// vectors and failed attempts have none.
 type Bill struct {
 	// Retry, if set before use, is called before each further attempt; its error ends the call.
 	Retry func() error
@@ -235,14 +234,14 @@ func (b *Bill) Unknown() int {
 	return b.unknown
 }
 
-// Longest is the number of tokens of the longest reply among the attempts.
+// Longest returns the number of tokens of the longest reply among the attempts.
 func (b *Bill) Longest() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.longest
 }
 
-// add records an attempt; a call without a bill has none.
+// add records an attempt; it does nothing if b is nil, for a call without a bill.
 func (b *Bill) add(u llm.Usage, unknown int) {
 	if b == nil {
 		return
@@ -253,7 +252,7 @@ func (b *Bill) add(u llm.Usage, unknown int) {
 	b.longest = max(b.longest, u.CompletionTokens)
 }
 
-// WithBill records the calls under the returned context on b.
+// WithBill returns a context under which the attempts of calls are recorded on b.
 func WithBill(ctx context.Context, b *Bill) context.Context {
 	return context.WithValue(ctx, billKey, b)
 }
@@ -281,7 +280,7 @@ func WithStage(ctx context.Context, stage string) context.Context {
 // StageOf returns the stage set by [WithStage], or "".
 func StageOf(ctx context.Context) string { return valueOf[string](ctx, stageKey) }
 
-// WithQuestion names the question that such calls are made for.
+// WithQuestion names the question for which calls without an [llm.Request] are made.
 func WithQuestion(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, questionKey, id)
 }
@@ -289,13 +288,13 @@ func WithQuestion(ctx context.Context, id string) context.Context {
 // QuestionOf returns the question set by [WithQuestion], or "".
 func QuestionOf(ctx context.Context) string { return valueOf[string](ctx, questionKey) }
 
-// maxCount is beyond the usage of any reply: the largest contexts have ten million tokens. Sums of such
-// counts stay in range.
+// maxCount is more tokens than any reply uses: the largest contexts have ten million. Sums of counts up to
+// maxCount do not overflow.
 const maxCount = 100_000_000
 
-// Count is a number of tokens as servers write it: 12, 12.0 and "12" are twelve. Anything else, a negative
-// number, or an implausible one, is -1. Reading it never fails, since a strange figure must not cost a reply
-// that was paid for.
+// Count is a number of tokens, which servers write as 12, 12.0 or "12". Anything else, and a negative or
+// implausible number, is read as -1. Reading never fails, since a paid reply must not be lost to a strange
+// figure.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -313,8 +312,8 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// UsageOf returns the usage of a chat by the figures of its reply. It is marked as estimated, with no tokens,
-// if a figure is missing or implausible.
+// UsageOf returns the usage of a chat by the token counts of its reply. If one is missing or implausible, the
+// usage has no tokens and is marked as estimated.
 func UsageOf(prompt, completion Count) llm.Usage {
 	if prompt <= 0 || completion < 0 {
 		return llm.Usage{Calls: 1, Estimated: true}
@@ -322,7 +321,7 @@ func UsageOf(prompt, completion Count) llm.Usage {
 	return llm.Usage{Calls: 1, PromptTokens: int(prompt), CompletionTokens: int(completion)}
 }
 
-// EmbeddedUsage returns the usage of embedded texts in the same way.
+// EmbeddedUsage returns the usage of embedded texts by the token counts of the reply, as [UsageOf] does.
 func EmbeddedUsage(prompt, total Count) llm.Usage {
 	n := max(prompt, total)
 	if n <= 0 {

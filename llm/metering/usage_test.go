@@ -23,8 +23,8 @@ func (hashes) EmbedDocuments(_ context.Context, texts []string) ([][]float32, er
 }
 func (hashes) EmbedQuery(context.Context, string) ([]float32, error) { return nil, nil }
 
-// A meter counts what happens under its context, and so do those around it;
-// failed calls count what they cost.
+// A meter counts the calls under its context, and so do meters of outer contexts; failed calls count with their
+// usage.
 func TestMeter(t *testing.T) {
 	cost := llm.Usage{Calls: 1, PromptTokens: 3, CompletionTokens: 2}
 	m := metering.Metered(llmtest.NewScript("m").
@@ -48,8 +48,8 @@ func TestMeter(t *testing.T) {
 	check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("without a meter"))))
 }
 
-// A call is counted once, however deep the metered models are, also in a meter of its own,
-// and a function without figures is estimated.
+// A call is counted once, however deeply metered models are nested, also in a meter of its own; the usage of a
+// function that reports none is estimated.
 func TestMeteredOnce(t *testing.T) {
 	var calls int
 	bare := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
@@ -81,7 +81,7 @@ func Example() {
 	// Output: 2 20
 }
 
-// A call in a trace has the conventions' names, and what a failed one took.
+// A call in a trace has the attributes' conventional names, and a failed one its usage.
 func TestTraced(t *testing.T) {
 	for name, want := range map[string]string{
 		"openai:https://api.openai.com/v1:gpt-5-mini":        `"gpt-5-mini" "openai" "api.openai.com"`,

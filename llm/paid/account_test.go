@@ -59,7 +59,7 @@ func TestLedgerAddsUp(t *testing.T) {
 		wg.Go(func() { ask(big, fmt.Sprint("question ", i), "answer", fmt.Sprint("q", i%2)) })
 	}
 	wg.Wait()
-	ask(big, "question 1", "answer", "q1") // a hit
+	ask(big, "question 1", "answer", "q1") // a cached reply
 	ask(big, "filtered", "judge", "q0")
 	ask(big, "refused", "judge", "q0")
 	ask(big, "lost", "judge", "q1")
@@ -94,15 +94,15 @@ func TestLedgerAddsUp(t *testing.T) {
 	unknown := got.Unknown
 	got.Unknown = nil
 	check.Equal(t, cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())), "")
-	// The two calls whose end nobody saw may have taken their prompts of 5 and 7
-	// tokens and a whole reply each.
+	// The two calls without a recorded end may have used their prompts of 5 and 7 tokens and a whole reply
+	// each.
 	most := u(12, 11500+5+5, 1100+2*paid.DefaultReplyTokens, 200)
 	if got.Total.Most != most || got.Total.MostCost != (paid.Cost{Amount: money(0.031004 + 0.00001 + 0.04096), Partial: true}) {
 		t.Errorf("at most %+v, %v", got.Total.Most, got.Total.MostCost)
 	}
 	check.True(t, len(unknown) == 2 && unknown[0].Question == "q1" && unknown[0].Kind == llm.ErrTimeout &&
 		unknown[0].Most.Tokens() != 0 && unknown[1].Question == "q2", "unknown: %+v", unknown)
-	// The next process reads the same account.
+	// The next process has the same account.
 	got.Unknown = unknown
 	_ = c.Close()
 	check.Equal(t, open(t, o).Account(), got, "after a restart")
@@ -131,20 +131,18 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	check.True(t, a.Stages[0].Name == "answer" && a.Stages[0].Unknown == 1, "%+v", a.Stages)
 }
 
-// Calls that run at the same time wait for each other, within a limit of tokens or of
-// money, and no more is spent than it.
+// Concurrent calls wait for each other within a limit of tokens or of money, and together they stay within it.
 func TestLimits(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
 		o            paid.Options
-		count        int // tokens of a text
+		count        int // number of tokens of a text
 		reply        llm.Usage
 		calls, spent int
 	}{
-		// A call reserves 36 (schema) + 36 + 4 + 60 = 136 tokens and settles for 50: two
-		// fit, a third might not.
+		// A call reserves 36 (schema) + 36 + 4 + 60 = 136 tokens and uses 50: two calls fit, a third might not.
 		{"tokens", paid.Options{Tokens: 200}, 36, llm.Usage{PromptTokens: 40, CompletionTokens: 10}, 2, 100},
-		// It reserves 2·500 + 4 and 60 tokens, 0.002608, and settles for 0.003.
+		// A call reserves 2·500 + 4 and 60 tokens, 0.002608, and uses 0.003.
 		{"money", paid.Options{Money: paid.MoneyOf(0.01), Prices: testPrices}, 500, llm.Usage{PromptTokens: 1000, CompletionTokens: 100}, 3, 3300},
 	} {
 		script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: tc.reply} })
@@ -166,7 +164,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Waiting for the reservation of others ends with the context.
+// Waiting for other calls' reservations ends with the context.
 func TestWaitForOthers(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 100})
 	s := slow{llmtest.NewScript("m"), make(chan struct{}, 1), make(chan struct{})}
@@ -189,7 +187,7 @@ func TestWaitForOthers(t *testing.T) {
 	wg.Wait()
 }
 
-// What may have been billed is charged, what was not is given back.
+// Usage that may have been billed is charged, other reservations are returned.
 func TestFailuresAreCharged(t *testing.T) {
 	for billed, want := range map[llm.Billed]int{llm.BilledUnknown: 10, llm.BilledNo: 0, llm.BilledYes: 2} {
 		e := &llm.Error{Kind: llm.ErrTransient, Billed: billed}
@@ -198,7 +196,7 @@ func TestFailuresAreCharged(t *testing.T) {
 		}
 		c := open(t, paid.Options{File: file(t), Tokens: 20})
 		failing := cachedModel(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
-		req := llm.Prompt("12345678") // 2 tokens, 4 for the message
+		req := llm.Prompt("12345678") // 2 tokens, and 4 for the message
 		req.MaxTokens = 4
 		check.True(t, check.Err(failing.Generate(t.Context(), req)) != nil, "no error")
 		got := c.Account().Total.Most.Tokens()
@@ -212,11 +210,11 @@ func TestFailuresAreCharged(t *testing.T) {
 	}
 }
 
-// tries is a model whose attempts end as they are told, as a transport would tell
-// of them; the last one is a reply.
+// tries is a model whose attempts end in given ways, and report it as a transport does; the last one is a
+// reply.
 type tries struct {
 	llm.Model
-	before []llm.Usage // what the attempts before cost; none is unknown
+	before []llm.Usage // usage of earlier attempts; the zero value for an unknown one
 	during func()
 }
 
@@ -240,12 +238,11 @@ func (m tries) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	return reply, err
 }
 
-// A call that is tried again takes from the budget what its attempts took, or may
-// have taken, before the next one is made; the ledger has it even if the program
-// dies then.
+// Before a retry, the usage of the attempts so far, or their largest possible one, is taken from the budget,
+// and recorded in the ledger in case the program dies.
 func TestAttemptsAreReserved(t *testing.T) {
-	req := llm.Prompt("12345678") // 2 tokens, 4 for the message
-	req.MaxTokens = 94            // an attempt may take 100
+	req := llm.Prompt("12345678") // 2 tokens, and 4 for the message
+	req.MaxTokens = 94            // an attempt may use 100 tokens
 	empty := llm.Usage{Calls: 1, PromptTokens: 6, CompletionTokens: 1}
 	for i, tc := range []struct {
 		before []llm.Usage
@@ -272,7 +269,7 @@ func TestAttemptsAreReserved(t *testing.T) {
 	}
 }
 
-// inJournal is what the next program would take for spent if this one died now.
+// inJournal returns the spending that the next program would find if this one died now.
 func inJournal(t *testing.T, name string) int {
 	data := check.Of(os.ReadFile(name)).OK(t)
 	dead := file(t)
@@ -289,13 +286,13 @@ func atMostOf(attempts []llm.Usage) (n int) {
 	return n
 }
 
-// The limit is that of all starts: what earlier ones may have spent is spent. The
-// reply always has a limit, which is what is reserved.
+// The limit applies to all starts: possible costs of earlier ones are spent. Every reply has a limit, which is
+// reserved.
 func TestLimitOverStarts(t *testing.T) {
 	sent := 0
 	lost := llm.ByFunc("big", func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		check.Equal(t, req.MaxTokens, 500, "the limit of the reply")
-		sent += 500 // the server bills a whole reply that nobody sees
+		sent += 500 // the server bills a whole reply that is never read
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
 	})
 	for _, o := range []paid.Options{{Tokens: 3000}, {Money: paid.MoneyOf(0.03)}} {
@@ -323,7 +320,7 @@ func TestLimitOverStarts(t *testing.T) {
 	}
 }
 
-// A figure that no call has does not overflow an account, nor end a run.
+// Implausible figures neither overflow an account nor end a run.
 func TestStrangeFigures(t *testing.T) {
 	for _, n := range []int{math.MaxInt, math.MaxInt / 2, -5} {
 		script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply {
@@ -389,11 +386,10 @@ func TestPrices(t *testing.T) {
 	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 6, "seven faults: %v", err)
 }
 
-// A server that does not keep to the limit of a reply goes beyond a hard limit once, by
-// the calls under way; from then on each call reserves what such replies took, at the
-// next start too.
+// A server that exceeds the limit of replies exceeds a budget once, by its running calls; after that each call
+// reserves as much as the longest reply, also at the next start.
 func TestReplyBeyondItsLimit(t *testing.T) {
-	const asked, written, concurrent = 100, 1000, 8 // tokens of a reply; callers
+	const asked, written, concurrent = 100, 1000, 8 // limit of a reply in tokens, tokens of a reply, callers
 	var billed atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		billed.Add(written)
@@ -406,7 +402,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 		most int
 	}{
 		"tokens": {paid.Options{Tokens: 10_000}, 10_000},
-		"money":  {paid.Options{Money: paid.MoneyOf(0.1), Prices: testPrices}, 10_000}, // buys as many
+		"money":  {paid.Options{Money: paid.MoneyOf(0.1), Prices: testPrices}, 10_000}, // enough for this number of tokens
 		"little": {paid.Options{Tokens: 1_000}, concurrent * written},
 	} {
 		var log strings.Builder

@@ -23,12 +23,12 @@ const Schema = "wildgraph-llm-cache/1"
 
 // The kinds of records in a cache journal.
 const (
-	recordReply   = 1 // a good reply
-	recordFailure = 2 // paid for, but not what was asked for
-	recordVector  = 3 // one embedding
+	recordReply   = 1 // a usable reply
+	recordFailure = 2 // a permanent failure, or a reply without the requested JSON
+	recordVector  = 3 // the vector of a text
 )
 
-// cacheRecord is the payload of a record.
+// cacheRecord is the payload of a record of a reply or a failure.
 type cacheRecord struct {
 	Request json.RawMessage `json:"request"`
 	Reply   *llm.Reply      `json:"reply,omitempty"`
@@ -43,7 +43,7 @@ type failure struct {
 	Text   string   `json:"text,omitempty"`
 	// Partial is the incomplete text of the reply.
 	Partial string `json:"partial,omitempty"`
-	// Usage is its usage: a job that is repeated shows the same figures.
+	// Usage is the usage of the failed call: a repeated job shows the same figures.
 	Usage llm.Usage `json:"usage,omitzero"`
 }
 
@@ -55,16 +55,15 @@ func (f *failure) err() *llm.Error {
 	return e
 }
 
-// decodeRecord reads the record of a request. A record of another request is an error: equal hashes are no
-// proof.
+// decodeRecord reads the record of a request. A record of another request with the same hash is an error.
 func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
 	switch err = json.Unmarshal(payload, &r); {
 	case err != nil:
 		return r, err
 	case !bytes.Equal(r.Request, request):
-		return r, errors.New("it answers another request")
+		return r, errors.New("the record answers another request")
 	case r.Failure == nil && r.Reply == nil:
-		return r, errors.New("it holds neither a reply nor a failure")
+		return r, errors.New("the record holds neither a reply nor a failure")
 	}
 	return r, nil
 }
@@ -87,8 +86,8 @@ func newCache(j *journal.Journal, log *slog.Logger) *cache {
 	return &cache{j: j, log: log, known: map[key]int64{}, flights: map[key]*flight{}}
 }
 
-// enter adds a record of the journal, unless forgotten returns true for its failure; forgotten may be nil.
-// The key is computed from the stored request, so a record can only answer its own request.
+// enter adds a record of the journal to the cache, unless forgotten returns true for its failure; forgotten may
+// be nil. The key is computed from the stored request, so a record can only answer its own request.
 func (c *cache) enter(rec journal.Record, forgotten func(*failure) bool) error {
 	var k key
 	switch rec.Kind {
@@ -120,14 +119,14 @@ func (c *cache) look(k key) (at int64, ok bool) {
 	return at, ok
 }
 
-// flight is a running call that others wait for.
+// flight is a running call for which callers with an equal request wait.
 type flight struct {
 	done chan struct{}
-	err  error // of the call, unless it concerns its caller alone
+	err  error // error of the call; nil if only the caller's context ended
 }
 
-// once makes sure that k is cached, by one call of fetch for all concurrent callers. led reports whether it
-// was this one's.
+// once makes sure that k is cached, by one call of fetch for all concurrent callers. led reports whether this
+// caller made it.
 func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
 	for ctx.Err() == nil {
 		c.mu.Lock()
@@ -150,13 +149,13 @@ func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) err
 			if f.err != nil {
 				return false, sharedError(f.err)
 			}
-			// Either it is cached now, or its caller gave up: look again.
+			// The key is cached now, or the other caller gave up: look again.
 		}
 	}
 	return false, llm.Canceled(ctx, llm.BilledNo)
 }
 
-// lead makes the call. The end of its caller's context does not fail the others.
+// lead calls fetch and ends the flight. If ctx ends, the waiting callers do not fail: one of them calls fetch.
 func (c *cache) lead(ctx context.Context, k key, f *flight, fetch func(context.Context) error) error {
 	defer func() {
 		c.mu.Lock()
@@ -171,11 +170,11 @@ func (c *cache) lead(ctx context.Context, k key, f *flight, fetch func(context.C
 	return err
 }
 
-// keep appends a record and caches it.
+// keep appends a record to the journal and adds it to the cache.
 func (c *cache) keep(kind uint8, k key, payload []byte) error {
 	at, err := c.j.AppendAt(kind, payload)
 	if err != nil {
-		return fmt.Errorf("paid: keep what was paid for: %w", err)
+		return fmt.Errorf("paid: store a reply or vector that was paid for: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +182,7 @@ func (c *cache) keep(kind uint8, k key, payload []byte) error {
 	return nil
 }
 
-// read calls decode with the payload of a record.
+// read calls decode with the payload of the record at an offset.
 func (c *cache) read(at int64, decode func(payload []byte) error) error {
 	rec, err := c.j.Read(at)
 	if err != nil {
@@ -195,7 +194,7 @@ func (c *cache) read(at int64, decode func(payload []byte) error) error {
 	return nil
 }
 
-// scan reads a journal once for several readers.
+// scan reads a journal once and passes each record to all readers.
 func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	for rec, err := range j.Records() {
 		if err != nil {
@@ -210,7 +209,7 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	return nil
 }
 
-// cachedModel is a model of a [Client]; uncached ones ignore the cache.
+// cachedModel is a model of a [Client]. If uncached is set it ignores the cache.
 type cachedModel struct {
 	llm.Model
 	c        *Client
@@ -233,7 +232,7 @@ func (m *cachedModel) Stream(ctx context.Context, req llm.Request, piece func(st
 		return m.c.ask(ctx, m.Model, raw, req, piece)
 	}
 	k, c := keyOf(raw), m.c.cache
-	var reply llm.Reply // of our own call
+	var reply llm.Reply // set by fetch if this caller calls it
 	fetch := func(ctx context.Context) (err error) {
 		reply, err = m.fetch(ctx, k, raw, req, piece)
 		return err
@@ -259,7 +258,7 @@ func (m *cachedModel) Stream(ctx context.Context, req llm.Request, piece func(st
 	return reply, err
 }
 
-// serve returns a cached reply or failure.
+// serve returns the reply or the failure in the record at an offset.
 func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 	var known cacheRecord
 	err := c.read(at, func(payload []byte) (err error) {
@@ -306,8 +305,7 @@ func unreadable(req llm.Request, reply llm.Reply) bool {
 	return err != nil
 }
 
-// permanentFailure returns the cached form of an error that was paid for and would occur again, nil for
-// others.
+// permanentFailure returns the cached form of an error that was paid for and would occur again, else nil.
 func permanentFailure(err error) *failure {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Retryable() || e.Billed != llm.BilledYes {
@@ -324,7 +322,7 @@ func permanentFailure(err error) *failure {
 	return nil
 }
 
-// sharedError returns an error without its usage, for callers that waited for another's call.
+// sharedError returns an error without its usage, for callers that waited for the call of another.
 func sharedError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -335,13 +333,13 @@ func sharedError(err error) error {
 	return &shared
 }
 
-// keyVersion changes with the meaning of keys, so that old records do not answer new requests.
+// keyVersion is part of every key. It changes when keys are computed differently.
 const keyVersion = "wildgraph-llm-v1"
 
 type key [sha256.Size]byte
 
-// canonicalJSON returns the request as it is hashed and stored: JSON with sorted keys, where an absent field
-// and a zero one differ. It contains the model's name, everything the model sees, and Sample, see
+// canonicalJSON returns the JSON of a request that is hashed and stored: its keys are sorted, and an absent
+// field differs from a zero one. It contains the model's name, everything the model sees, and Sample, see
 // [llm.Request].
 func canonicalJSON(model string, req llm.Request) ([]byte, error) {
 	if len(req.Schema) > 0 {
@@ -358,12 +356,12 @@ func canonicalJSON(model string, req llm.Request) ([]byte, error) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	name, _ := json.Marshal(model) // a text can be written
+	name, _ := json.Marshal(model) // cannot fail for a string
 	fields["model"], fields["version"] = name, json.RawMessage(`"`+keyVersion+`"`)
 	return json.Marshal(fields)
 }
 
-// sorted returns the same JSON with sorted keys and without blanks; numbers keep their digits.
+// sorted returns JSON with sorted keys and without blanks; numbers keep their digits.
 func sorted(raw json.RawMessage) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -372,7 +370,7 @@ func sorted(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if dec.More() {
-		return nil, fmt.Errorf("something follows the value")
+		return nil, errors.New("more JSON follows the first value")
 	}
 	return json.Marshal(v)
 }
@@ -383,6 +381,6 @@ func keyOf(canonical []byte) key { return sha256.Sum256(canonical) }
 // embeddingKey covers everything a vector depends on: the embedder's name, with endpoint, model and
 // dimension, the side (queries may have a prefix of their own), and the text.
 func embeddingKey(name string, query bool, text string) key {
-	b, _ := json.Marshal([]any{keyVersion + "/embedding", name, query, []byte(text)}) // strings, bytes and bools always marshal
+	b, _ := json.Marshal([]any{keyVersion + "/embedding", name, query, []byte(text)}) // cannot fail for these types
 	return sha256.Sum256(b)
 }

@@ -27,18 +27,18 @@ type Options struct {
 	// File is the journal of replies, vectors and calls. It is created, with its folder, if it is missing.
 	// Required. Programs and jobs may share it, one program at a time.
 	File string
-	// Run names the job, for example by its folder: limits and account cover all its starts, while all runs
-	// of the file share replies.
+	// Run names the job, for example by its folder: limits and account cover all starts of the job, while all
+	// jobs share the replies in the file.
 	Run string
-	// Tokens and Money limit the spending of the run; 0 is no limit. Money is in the currency of Prices,
-	// which it requires.
+	// Tokens and Money limit the spending of the run; 0 is no limit. Money is in the currency of Prices and
+	// requires Prices.
 	Tokens int
 	Money  Money
 	// Prices may be nil: then costs are unknown.
 	Prices *Prices
 	// CountTokens counts the tokens of a text; nil means llm.EstimateTokens.
 	CountTokens func(string) int
-	// RetryFailures repeats requests whose failure is cached. Without it only filtered ones are repeated,
+	// RetryFailures repeats requests whose failure is cached. Without it only filtered requests are repeated,
 	// since the filter may have changed. A truncated reply is cached under its limit: a larger limit makes
 	// another request.
 	RetryFailures bool
@@ -58,7 +58,7 @@ func (o Options) check() error {
 		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens and %v must not be negative: 0 is no limit", o.Tokens, o.Money))
 	}
 	if o.Money > 0 && o.Prices == nil {
-		errs = append(errs, errors.New("paid: a limit of Money needs Prices"))
+		errs = append(errs, errors.New("paid: Money is limited, but Prices are missing: set Prices"))
 	}
 	if o.Prices != nil {
 		errs = append(errs, o.Prices.Check())
@@ -79,7 +79,7 @@ func (o Options) check() error {
 func UserFile() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("paid: no folder for replies: %w", err)
+		return "", fmt.Errorf("paid: find the user's cache folder: %w", err)
 	}
 	return filepath.Join(dir, "wildgraph", "replies.journal"), nil
 }
@@ -94,9 +94,9 @@ type Client struct {
 	budget *budget
 
 	mu          sync.Mutex
-	probes      map[string]func(context.Context) error // by model, nil once it has answered
+	probes      map[string]func(context.Context) error // by name of the model; nil once the model has answered
 	probeWanted bool
-	probing     chan struct{} // holds a token while probes run
+	probing     chan struct{} // holds one element while a caller makes the probes
 }
 
 // Open opens the journal and checks the limits against the earlier spending of the run. While another program
@@ -106,22 +106,23 @@ func Open(o Options) (*Client, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.File), 0o755); err != nil {
-		return nil, fmt.Errorf("paid: %w", err)
+		return nil, fmt.Errorf("paid: make the folder of the replies: %w", err)
 	}
 	j, err := journal.Open(o.File, journal.Header{Schema: Schema}, journal.Options{})
 	if errors.Is(err, journal.ErrLocked) {
-		return nil, fmt.Errorf("paid: another program keeps its replies in %s: wait for its end, or name another file: %w", o.File, err)
+		return nil, fmt.Errorf("paid: another program uses %s for its replies: wait until it ends, or name another file: %w", o.File, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("paid: %w", err)
+		return nil, fmt.Errorf("paid: open the stored replies: %w", err)
 	}
 	if o.Logger != nil && j.Recovered().TornBytes > 0 {
-		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
+		o.Logger.Warn("paid: an unfinished write was cut off the file: its call is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
 	l := &ledger{j: j, run: o.Run, prices: o.Prices, tallies: map[purpose]Line{}, open: map[string]Entry{}, lengths: map[string]int{}}
 	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: l,
 		probes: map[string]func(context.Context) error{}, probing: make(chan struct{}, 1)}
-	forgotten := func(f *failure) bool { return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered } // nil: a reply without the requested JSON
+	// f is nil for a reply without the requested JSON.
+	forgotten := func(f *failure) bool { return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered }
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.account().Total)
@@ -132,7 +133,7 @@ func Open(o Options) (*Client, error) {
 	return c, nil
 }
 
-// count returns the greater of two counts: a limit must not rest on too low an estimate.
+// count returns the tokens of a text: the greater of the estimate and of CountTokens, so that limits hold.
 func (o Options) count(text string) int {
 	n := llm.EstimateTokens(text)
 	if o.CountTokens != nil {
@@ -141,14 +142,14 @@ func (o Options) count(text string) int {
 	return n
 }
 
-// budget returns the rest of the limits. Possible costs of earlier starts count as spent.
+// budget returns what earlier starts have left of the limits. Their possible costs count as spent.
 func (o Options) budget(spent Line) (*budget, error) {
 	left := amount{tokens: math.MaxInt}
 	if o.Tokens > 0 {
 		left.tokens = o.Tokens - spent.Most.Tokens()
 	}
 	if left.tokens < 1 {
-		return nil, fmt.Errorf("paid: %w: the run has taken %d tokens of its %d, or may have: raise the limit", llm.ErrBudgetExceeded, spent.Most.Tokens(), o.Tokens)
+		return nil, fmt.Errorf("paid: %w: the run may have used %d tokens of its %d: raise the limit", llm.ErrBudgetExceeded, spent.Most.Tokens(), o.Tokens)
 	}
 	if o.Money == 0 {
 		return newBudget(left, nil), nil
@@ -156,9 +157,9 @@ func (o Options) budget(spent Line) (*budget, error) {
 	left.money = o.Money - spent.MostCost.Amount
 	switch {
 	case spent.MostCost.Partial:
-		return nil, errors.New("paid: the run has called models without a price: what is left of the money is not known: add them to the prices")
+		return nil, errors.New("paid: the run has called models without a price, so the rest of its money is not known: add their prices")
 	case left.money <= 0:
-		return nil, fmt.Errorf("paid: %w: the run has spent %v %s of its %v, or may have: raise the limit",
+		return nil, fmt.Errorf("paid: %w: the run may have spent %v %s of its %v: raise the limit",
 			llm.ErrBudgetExceeded, spent.MostCost.Amount, o.Prices.Currency, o.Money)
 	}
 	return newBudget(left, o.Prices), nil
@@ -179,12 +180,12 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 		req := llm.Prompt("Reply with the word ready.")
 		req.Stage = StageProbe
 		_, err := past.Generate(ctx, req)
-		return llm.Fatal(err) // an unusable reply is a sign of life too
+		return llm.Fatal(err) // even an unusable reply proves that the model answers
 	})
 	return &cachedModel{m, c, false}, nil
 }
 
-// settings returns a request with the defaults of the client, and of the sample that ctx draws.
+// settings returns a request with the defaults of the client, and the sample of ctx ([metering.WithSample]).
 func (c *Client) settings(ctx context.Context, req llm.Request) llm.Request {
 	d := c.o.Defaults
 	req.MaxTokens = cmp.Or(req.MaxTokens, d.MaxTokens, DefaultReplyTokens)
@@ -203,10 +204,10 @@ func (c *Client) settings(ctx context.Context, req llm.Request) llm.Request {
 	return req
 }
 
-// priced refuses a model of unknown cost if money is limited.
+// priced returns an error for a model without a price if money is limited.
 func (c *Client) priced(model string, u llm.Usage) error {
 	if c.o.Money > 0 && c.o.Prices.Cost(model, u).Partial {
-		return fmt.Errorf("paid: no price is known of %s for what it is used for: add it to the prices, or drop the limit of money", model)
+		return fmt.Errorf("paid: %s has no price for its use, chat or embeddings: add it to the prices, or drop the limit of money", model)
 	}
 	return nil
 }
@@ -221,7 +222,7 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
 	c.probe("embedding model "+e.Name(), func(ctx context.Context) error {
-		v, err := out.e.EmbedQuery(metering.WithStage(ctx, StageProbe), "ready") // without the cache
+		v, err := out.e.EmbedQuery(metering.WithStage(ctx, StageProbe), "ready") // asks the server, not the cache
 		if err != nil {
 			return err
 		}
@@ -230,7 +231,7 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 	return out, nil
 }
 
-// probe registers the probe of a model, once for all its roles.
+// probe registers ask as the probe of a model or an embedder, unless one is registered under that name.
 func (c *Client) probe(who string, ask func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,8 +240,8 @@ func (c *Client) probe(who string, ask func(context.Context) error) {
 	}
 }
 
-// Probe makes the next call wait for one small uncached call to every model and embedder of the client, so
-// that a wrong key or name is known before hours of work. One that has answered is not probed again.
+// Probe makes the next call wait for one small uncached call to every model and embedder of the client, so that
+// a wrong key or name is known before hours of work. Models that have answered are not probed again.
 func (c *Client) Probe() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,11 +263,11 @@ func (c *Client) runProbes(ctx context.Context) error {
 	}
 	c.mu.Unlock()
 	for _, who := range slices.Sorted(maps.Keys(asked)) {
-		if asked[who] == nil { // it has answered
+		if asked[who] == nil { // the model has answered
 			continue
 		}
 		if err := asked[who](ctx); err != nil {
-			return fmt.Errorf("asking %s for a sign of life: %w", who, err)
+			return fmt.Errorf("a short call to %s, made before all others, failed: %w", who, err)
 		}
 		c.mu.Lock()
 		c.probes[who] = nil
@@ -281,8 +282,8 @@ func (c *Client) Account() Account { return c.ledger.account() }
 // Close closes the journal.
 func (c *Client) Close() error { return c.j.Close() }
 
-// DefaultReplyTokens is the limit of a reply whose request has none: the largest limit that nearly every chat
-// model accepts.
+// DefaultReplyTokens is the limit of a reply, in tokens, if the request has none: the largest limit that nearly
+// every chat model accepts.
 const DefaultReplyTokens = 4096
 
 // pay makes a call between its two entries in the ledger, under a reservation of its worst case: the prompt
@@ -339,8 +340,8 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	return err
 }
 
-// noteOverrun records a reply that is longer than its limit and returns its tokens; it returns 0 for other
-// replies and for implausible figures.
+// noteOverrun records a reply that is longer than its limit and returns its length in tokens; it returns 0 for
+// other replies and for implausible figures.
 func (c *Client) noteOverrun(ctx context.Context, model string, tokens, limit int) int {
 	if tokens <= limit || tokens > maxTokens {
 		return 0
@@ -359,12 +360,11 @@ type call struct {
 	model string
 	req   llm.Request
 	raw   []byte   // canonical request, nil for embeddings
-	texts []string // to embed
+	texts []string // texts to embed, nil for a request to a model
 	make  func(context.Context) (llm.Usage, error)
 }
 
-// perMessage is the number of tokens that chat templates add to a message (3 and 1 for a role in OpenAI's
-// cookbook).
+// perMessage is the number of tokens that OpenAI's chat template adds to a message, its role included.
 const perMessage = 4
 
 // worstUsage returns the largest usage of one attempt.
@@ -384,12 +384,12 @@ func (c call) worstUsage(count func(string) int) llm.Usage {
 	return u
 }
 
-// maxTokens is beyond the usage of any call, all attempts and batches together.
+// maxTokens is more than any call uses with all its attempts and batches; larger figures are implausible.
 const maxTokens = 1_000_000_000
 
-// usageOf returns the known usage of a call and the number of further attempts that may have been billed.
-// Reply, bill and error describe the same attempts, so the larger figure counts. Implausible figures are
-// replaced by the worst case.
+// usageOf returns the known usage of a call and the number of further attempts that may have been billed. The
+// reply, the bill and the error describe the same attempts, so the largest figure counts. Implausible figures
+// are replaced by the worst case.
 func (c call) usageOf(used llm.Usage, bill *metering.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
 	known, unknown = larger(used, bill.Known()), bill.Unknown()
 	if err != nil {
@@ -406,7 +406,7 @@ func (c call) usageOf(used llm.Usage, bill *metering.Bill, err error, most llm.U
 	case implausible(known):
 		known = llm.Usage{Calls: max(known.Calls, 0), PromptTokens: most.PromptTokens, CompletionTokens: most.CompletionTokens,
 			EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
-	case err == nil && known.Tokens() == 0 && c.raw == nil: // a vector comes without a figure
+	case err == nil && known.Tokens() == 0 && c.raw == nil: // vectors come without usage
 		known = llm.Usage{EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
 	}
 	return known, unknown
@@ -427,18 +427,18 @@ func implausible(u llm.Usage) bool {
 		max(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) > maxTokens
 }
 
-// worstCase bounds the usage of a call, counting every unknown attempt at most.
+// worstCase returns the largest possible usage of a call: known, and most for each unknown attempt.
 func worstCase(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
 	times := func(n int) llm.Usage {
 		return llm.Usage{PromptTokens: n * most.PromptTokens, CompletionTokens: n * most.CompletionTokens, EmbeddedTokens: n * most.EmbeddedTokens}
 	}
-	if known.Estimated { // some attempts, perhaps all, are estimates
+	if known.Estimated { // the usage of some attempts, perhaps of all, is estimated
 		known = larger(known, times(max(known.Calls, 1)))
 	}
 	return known.Add(times(unknown))
 }
 
-// key returns the start of the hash of a request, "" for embeddings.
+// key returns the first 8 bytes of the hash of a request in hexadecimal, "" for embeddings.
 func (c call) key() string {
 	if c.raw == nil {
 		return ""

@@ -27,10 +27,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// file is where a test keeps its replies.
+// file returns the name of a test's file of replies.
 func file(t *testing.T) string { return filepath.Join(t.TempDir(), "replies") }
 
-// open opens a client until the end of the test, or until it is closed.
+// open opens a client, which is closed at the end of the test if not before.
 func open(t *testing.T, o paid.Options) *paid.Client {
 	t.Helper()
 	c := check.Of(paid.Open(o)).OK(t)
@@ -52,7 +52,7 @@ func embedder(t *testing.T, c *paid.Client, e llm.NamedEmbedder) llm.NamedEmbedd
 	return e
 }
 
-// big is a model whose calls take 1,000 and 100 tokens.
+// big is a model whose calls use 1,000 and 100 tokens.
 func big() *llmtest.Script {
 	return llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: 1000, CompletionTokens: 100}}
@@ -64,8 +64,7 @@ func ask(t *testing.T, m llm.Model, text string) error {
 	return err
 }
 
-// Two runs share the replies; each has the account and the limits of its own
-// starts.
+// Two runs share the replies; each has the account and the limits of its own starts.
 func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	script, vectors := big(), &counter{}
 	o := paid.Options{File: filepath.Join(t.TempDir(), "new", "replies"), Run: "one", Prices: testPrices, Tokens: 6200}
@@ -76,7 +75,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 		check.OK(t, errors.Join(check.Err(e.EmbedQuery(t.Context(), "a")), ask(t, m, "a")))
 	}
 	if a := c.Account(); script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2203 {
-		t.Errorf("%d calls, %+v", script.Calls(), a.Total) // a probe and a question for each
+		t.Errorf("%d calls, %+v", script.Calls(), a.Total) // a probe and a question by each run
 	}
 	_, err := paid.Open(o)
 	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "name another file"), "a second program: %v", err)
@@ -88,7 +87,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	_, err = m.Generate(t.Context(), short)
 	check.True(t, errors.Is(err, journal.ErrClosed) && script.Calls() == 2, "a call was made without its intent: %v", err)
 
-	c = open(t, o) // the same run, started again
+	c = open(t, o) // opens the first run again
 	m = cachedModel(t, c, script)
 	reply, err := m.Generate(t.Context(), llm.Prompt("a"))
 	check.True(t, err == nil && reply.Usage.PromptTokens == 1000 && script.Calls() == 2, "%+v, %v", reply, err)
@@ -105,8 +104,8 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	check.True(t, script.Calls() == 3 && a.Total.Calls == 1 && len(a.Unknown) == 0, "%d calls, %+v", script.Calls(), a.Total)
 }
 
-// A model that has nothing to say to the probe is there; other failures come
-// before any work, and again until they are mended.
+// A model whose reply to the probe is unusable is available; other failures come before any other call, and
+// again until they are repaired.
 func TestProbe(t *testing.T) {
 	for kind, there := range map[llm.Kind]bool{llm.ErrEmpty: true, llm.ErrTruncated: true, llm.ErrRefused: true, llm.ErrAuth: false} {
 		c := open(t, paid.Options{File: file(t)})
@@ -115,7 +114,7 @@ func TestProbe(t *testing.T) {
 		cachedModel(t, c, last)
 		c.Probe()
 		for i := range 2 {
-			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "model big for a sign of life") {
+			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "call to model big, made before") {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
@@ -124,8 +123,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A model is probed once for all its roles, when a call is about to be made and not
-// before; what is kept needs none.
+// A model is probed once for all its roles, before its first call and not earlier; cached replies need no
+// probe.
 func TestProbeOnce(t *testing.T) {
 	o := paid.Options{File: file(t)}
 	for start, want := range []int{2, 0} {
@@ -160,7 +159,7 @@ func TestOpenRefuses(t *testing.T) {
 	check.Fails(t, err, "no price", "a model without a price")
 }
 
-// pieces is a model that writes its reply word by word, and may lose the rest.
+// pieces is a model that writes its reply word by word, and may fail in the middle.
 type pieces struct {
 	*llmtest.Script
 	lose bool
@@ -179,8 +178,7 @@ func (p *pieces) Stream(ctx context.Context, req llm.Request, piece func(string)
 	return reply, err
 }
 
-// A reply comes in pieces the first time and in one piece from the journal; half of
-// one is not kept.
+// A reply comes in pieces the first time and in one piece from the journal; a partial reply is not stored.
 func TestPieces(t *testing.T) {
 	p := &pieces{llmtest.NewScript("m").Reply(llmtest.Any, "one two three"), true}
 	c := open(t, paid.Options{File: file(t)})
@@ -207,16 +205,16 @@ func TestPieces(t *testing.T) {
 	check.True(t, err == nil && p.Calls() == 4, "a reply that was not read to its end was kept: %d calls, %v", p.Calls(), err)
 }
 
-// At the next start filtered replies are asked for again, on demand every
-// recorded failure, and under WithFreshReply also complete ones.
+// At the next start filtered replies are requested again, with RetryFailures all recorded failures, and with
+// WithFreshReply also complete replies.
 func TestClientRetries(t *testing.T) {
 	billed := func(k llm.Kind) error { return &llm.Error{Kind: k, Billed: llm.BilledYes} }
 	for _, tt := range []struct {
 		name       string
-		first      error // nil: a reply without the JSON that was asked for
+		first      error // nil for a reply without the requested JSON
 		retry      bool
 		asksAgain  bool
-		whole      bool // the first reply is what was asked for
+		whole      bool // whether the first reply is complete
 		pastCaches bool
 	}{
 		{name: "cut", first: billed(llm.ErrTruncated)},
@@ -268,8 +266,7 @@ func TestConforms(t *testing.T) {
 	graphragtest.Embedder(t, embedder(t, c, &counter{}))
 }
 
-// Settings go with every call that has none of its own, the probe included, and decide
-// what a reply is kept under.
+// Defaults apply to all requests that leave them unset, also to the probe, and are part of the cache key.
 func TestDefaults(t *testing.T) {
 	zero, half, seed := 0.0, 0.5, int64(7)
 	o := paid.Options{File: file(t), Defaults: llm.Request{Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}, JSON: true, Stage: "s"}}
@@ -297,8 +294,8 @@ func TestDefaults(t *testing.T) {
 	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 2, "%v", err)
 }
 
-// requestFields says for every field of Request whether it belongs to the
-// cache key. A new field fails the test until somebody has decided.
+// requestFields says for every field of Request whether it is part of the cache key. The test fails for a new
+// field until it is added here.
 var requestFields = map[string]bool{
 	"Messages": true, "Schema": true, "SchemaName": true, "JSON": true, "MaxTokens": true,
 	"Temperature": true, "TopP": true, "Seed": true, "Stop": true, "Sample": true, "Tools": true,
@@ -324,7 +321,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	vary("Tools", []llm.Tool{{Name: "search"}}, []llm.Tool{{Name: "search", Parameters: json.RawMessage(`{}`)}})
 	vary("JSON", true)
 	vary("MaxTokens", 1, 2)
-	vary("Temperature", ptr(0), ptr(0.7)) // absent is not zero
+	vary("Temperature", ptr(0), ptr(0.7)) // an absent value is not zero
 	vary("TopP", ptr(0), ptr(1))
 	vary("Seed", seed(0), seed(1))
 	vary("Stop", []string{"a"}, []string{"a", "b"}, []string{"b", "a"})
@@ -393,7 +390,7 @@ func TestSingleFlight(t *testing.T) {
 	client := open(t, paid.Options{File: file(t)})
 	c := cachedModel(t, client, s)
 
-	// The first asker gives up; the others must still get their answer.
+	// The first caller gives up; the others still get their answer.
 	ctx, cancel := context.WithCancel(t.Context())
 	quit := make(chan error, 1)
 	go func() {
@@ -408,18 +405,18 @@ func TestSingleFlight(t *testing.T) {
 			check.True(t, err == nil, "%v", err)
 		})
 	}
-	time.Sleep(5 * time.Millisecond) // let them queue up; nothing depends on it
+	time.Sleep(5 * time.Millisecond) // lets them start to wait; the result does not depend on it
 	cancel()
 	check.Is(t, <-quit, context.Canceled, "cancelled")
 	close(s.gate)
 	wg.Wait()
-	if got := client.Account().Total.Calls; script.Calls() != 1 || got != 2 { // the one that was given up
+	if got := client.Account().Total.Calls; script.Calls() != 1 || got != 2 { // includes the call that was given up
 		t.Errorf("%d calls, %d in the account", script.Calls(), got)
 	}
 }
 
-// A failure that was paid for is served again, with what it took then; one that may pass is
-// asked for again. The next reply counts, whatever came before it.
+// A paid failure is returned from the cache, with its usage; one that may pass is requested again. After that
+// the next reply counts, whatever came before.
 func TestFailuresAreKeptApart(t *testing.T) {
 	o := paid.Options{File: file(t)}
 	asJSON := llm.Prompt("broken")
@@ -441,7 +438,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 		reply, err := m.Generate(t.Context(), asJSON)
 		check.True(t, err == nil && reply.Text == "no JSON", "%+v, %v", reply, err)
 	}
-	if script.Calls() != 4 { // refused 1, flaky 2, broken 1
+	if script.Calls() != 4 { // calls: refused 1, flaky 2, broken 1
 		t.Errorf("%d calls", script.Calls())
 	}
 	for start, want := range []string{"no JSON", `{"a":1}`, `{"a":1}`} {
@@ -457,8 +454,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	}
 }
 
-// What was paid for and would come again is kept; what was not, or may pass, is
-// asked for again.
+// Paid results that would repeat are stored; others are requested again.
 func TestLastingFailures(t *testing.T) {
 	for kind, kept := range map[llm.Kind]bool{
 		llm.ErrFiltered: true, llm.ErrRefused: true, llm.ErrTruncated: true, llm.ErrInvalidOutput: true,
@@ -485,7 +481,7 @@ func TestLastingFailures(t *testing.T) {
 func TestUnkeptReplyIsAnError(t *testing.T) {
 	var c *paid.Client
 	m := llm.ByFunc("big", func(context.Context, llm.Request) (llm.Reply, error) {
-		_ = c.Close() // after the intent is written
+		_ = c.Close() // after the intent is recorded
 		return llm.Reply{Text: "x"}, nil
 	})
 	c = open(t, paid.Options{File: file(t)})

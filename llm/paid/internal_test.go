@@ -36,8 +36,7 @@ func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return []float32{float32(len(text))}, nil
 }
 
-// A hit compares what was asked, not only its hash: records that were mixed
-// up answer for nobody.
+// A cached record is compared with the request, not only its hash: exchanged records are never returned.
 func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	client := check.Of(Open(Options{File: filepath.Join(t.TempDir(), "j")})).OK(t)
 	defer client.Close()
@@ -68,8 +67,7 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	check.Fails(t, err, "another text", "%v", v)
 }
 
-// An earlier program may have kept what is refused today: it is dropped with a word,
-// and asked for again.
+// An earlier program may have stored unusable vectors: they are removed, reported, and requested again.
 func TestPoisonedVectorsAreDropped(t *testing.T) {
 	j := check.Of(journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})).OK(t)
 	defer j.Close()
@@ -91,12 +89,12 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 				t.Errorf("%q: %v, %v, %v", texts[i], v, q, err)
 			}
 		}
-		got := strings.Count(log.String(), "asking again")
+		got := strings.Count(log.String(), "requested again")
 		check.Equal(t, got, 8, "%d vectors were dropped, want 8:\n%s", got, &log)
 	}
 }
 
-// The bytes behind a key never change: old journals would be paid for again.
+// The bytes that are hashed for a key never change: otherwise replies in old journals would be paid for again.
 func TestCanonicalBytesAreFixed(t *testing.T) {
 	zero, seed := 0.0, int64(-7)
 	for _, tc := range []struct {
@@ -114,8 +112,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 	}
 }
 
-// A record answers the request it was written for, or it is an error; it
-// never answers another one.
+// A record answers its own request, or is an error; it never answers another one.
 func FuzzCacheRecord(f *testing.F) {
 	request := check.Of(canonicalJSON("m", llm.Prompt("q"))).OK(f)
 	good := check.Of(json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})).OK(f)

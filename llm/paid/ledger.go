@@ -16,68 +16,68 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// The kinds of records of the ledger; the cache has others.
+// The kinds of the ledger's records in the journal; the cache uses 1 to 3.
 const (
 	recordIntent = 4 // a call is about to be made
-	recordPaid   = 5 // it succeeded
-	recordFailed = 6 // it did not
+	recordPaid   = 5 // a call succeeded
+	recordFailed = 6 // a call failed
 )
 
 // Entry is one call in an [Account], with its stage, question and model.
 type Entry struct {
 	ID string `json:"id"`
-	// Run is the job of the call, see [Options].
+	// Run is the name of the job that made the call, see [Options].
 	Run string `json:"run,omitempty"`
 	// Key is the start of the hash of the request.
 	Key      string `json:"key,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Stage    string `json:"stage,omitempty"`
 	Question string `json:"question,omitempty"`
-	// Most bounds the usage of one attempt.
+	// Most is the largest possible usage of one attempt.
 	Most llm.Usage `json:"most"`
 
-	// The result: the kind of the error or "", and whether the last attempt was billed. Ended is false if
-	// only the intent is recorded.
+	// Kind is the kind of the call's error, "" after a success, and Billed says whether the last attempt was
+	// billed. Ended is false if only the intent is recorded.
 	Ended  bool       `json:"ended,omitempty"`
 	Kind   llm.Kind   `json:"kind,omitempty"`
 	Billed llm.Billed `json:"billed,omitempty"`
 	// Usage is the known usage of all attempts, Unknown the number of further attempts that may have been
-	// billed. For a call that has not ended they exclude the last attempt, which is unknown.
+	// billed. Both exclude the last attempt of a call that has not ended.
 	Usage   llm.Usage `json:"usage"`
 	Unknown int       `json:"unknown,omitempty"`
 	// Longest is the number of tokens of the longest reply, if it exceeded the limit.
 	Longest int `json:"longest,omitempty"`
 }
 
-// ledger records every paid call of a run in a journal: the intent in advance, and the result. An intent
-// without a result is a call that may have been billed when the program died. It is safe for concurrent use.
+// ledger records every paid call of a run in a journal: the intent before the call, and the result after it. An
+// intent without a result may have been billed. It is safe for concurrent use.
 type ledger struct {
 	j      *journal.Journal
 	run    string
 	prices *Prices
 
 	mu      sync.Mutex
-	tallies map[purpose]Line // without names and costs
-	open    map[string]Entry // intents of calls under way, or of dead processes
-	dubious []Entry          // ended, with attempts that may have been billed
-	lengths map[string]int   // of the longest replies of models that exceeded a limit
+	tallies map[purpose]Line // sums of the ended calls, without names and costs
+	open    map[string]Entry // by ID, intents of calls that are running or whose process died
+	dubious []Entry          // ended calls with attempts that may have been billed
+	lengths map[string]int   // by model, tokens of the longest reply that exceeded its limit
 }
 
 // purpose is the key under which calls are added up.
 type purpose struct{ stage, question, model string }
 
-// read adds a record of the journal.
+// read adds a record of the journal to the ledger.
 func (l *ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {
 		return nil
 	}
 	var e struct {
 		Entry
-		Tokens int `json:"tokens"` // Most in old records, which had one figure
+		Tokens int `json:"tokens"` // old records have this one figure in place of Most
 	}
 	err := json.Unmarshal(rec.Payload, &e)
 	if e.Most == (llm.Usage{}) {
-		e.Most.CompletionTokens = e.Tokens // the dearest
+		e.Most.CompletionTokens = e.Tokens // the most expensive tokens
 	}
 	if implausible(e.Usage) {
 		e.Usage = llm.Usage{Estimated: true}
@@ -85,11 +85,11 @@ func (l *ledger) read(rec journal.Record) error {
 	if err == nil && e.Run == l.run {
 		l.enter(rec.Kind, e.Entry)
 	}
-	l.learn(e.Model, e.Longest) // of any run
+	l.learn(e.Model, e.Longest) // an overrun of another run counts too
 	return err
 }
 
-// learn records the length of a reply that exceeded its limit and reports whether it is the model's first.
+// learn records the tokens of a reply that exceeded its limit, and reports whether it is the model's first.
 func (l *ledger) learn(model string, tokens int) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +98,7 @@ func (l *ledger) learn(model string, tokens int) (first bool) {
 	return first
 }
 
-// longest returns the length of the longest reply of a model that exceeded a limit, 0 for other models.
+// longest returns the tokens of a model's longest reply that exceeded its limit, 0 if there is none.
 func (l *ledger) longest(model string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,8 +126,8 @@ func (l *ledger) enter(kind uint8, e Entry) {
 	}
 }
 
-// keep records an entry and adds it up. Only failures wait for the disk: intents must merely survive this
-// process, and the append of a successful call's reply syncs its entries too.
+// keep records an entry and adds it to the sums. Only failures wait for the disk: intents need only survive
+// this process, and the entries of a successful call are synced with its reply.
 func (l *ledger) keep(kind uint8, e Entry) error {
 	b, err := json.Marshal(e)
 	if err == nil {
@@ -138,7 +138,7 @@ func (l *ledger) keep(kind uint8, e Entry) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("paid: keep the ledger: %w", err)
+		return fmt.Errorf("paid: record a call in the ledger: %w", err)
 	}
 	l.enter(kind, e)
 	return nil
@@ -171,31 +171,31 @@ type Account struct {
 	// AsOf is the oldest day among the prices used.
 	AsOf  string `json:"as_of,omitempty"`
 	Total Line   `json:"total"`
-	// By stage, question and model, each sorted by name; calls without a stage or question are under "".
+	// The sums by stage, by question and by model, sorted by name; "" is for calls without one.
 	Stages    []Line `json:"stages"`
 	Questions []Line `json:"questions"`
 	Models    []Line `json:"models"`
-	// Unknown are the calls that may have cost more than their usage: with attempts that ended without a
-	// reply, or without a recorded result (the program died, or the call is running).
+	// Unknown has the calls that may have cost more than their usage: an attempt ended without a reply, or the
+	// call has no recorded result.
 	Unknown []Entry `json:"unknown,omitempty"`
 }
 
-// Line is one sum.
+// Line is a sum over calls.
 type Line struct {
 	Name   string    `json:"name"`
-	Calls  int       `json:"calls"` // as made by the program, with all their attempts
+	Calls  int       `json:"calls"` // a call with several attempts counts once
 	Failed int       `json:"failed,omitempty"`
 	Usage  llm.Usage `json:"usage"`
 	// Unknown is the number of attempts that may have been billed and are not in Usage.
 	Unknown int  `json:"unknown,omitempty"`
 	Cost    Cost `json:"cost"`
 	// Most is Usage with every unknown attempt and every reply without figures at its maximum: no bill is
-	// larger. MostCost is its cost.
+	// larger. MostCost is the cost of Most.
 	Most     llm.Usage `json:"most"`
 	MostCost Cost      `json:"most_cost"`
 }
 
-// count counts an entry in.
+// count adds an entry to the sum.
 func (l *Line) count(e Entry) {
 	l.add(Line{Calls: 1, Unknown: e.Unknown, Usage: e.Usage, Most: worstCase(e.Usage, e.Unknown, e.Most)})
 }
@@ -210,7 +210,7 @@ func (l *Line) add(t Line) {
 	l.MostCost = l.MostCost.Add(t.MostCost)
 }
 
-// account adds up the ledger, earlier starts included.
+// account adds up the calls of the run, earlier starts included.
 func (l *ledger) account() Account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,7 +223,7 @@ func (l *ledger) account() Account {
 	for _, e := range l.open {
 		at := purpose{e.Stage, e.Question, e.Model}
 		t := tallies[at]
-		e.Unknown++ // its last attempt
+		e.Unknown++ // its last attempt has no result
 		t.count(e)
 		tallies[at] = t
 		a.Unknown = append(a.Unknown, e)
@@ -232,8 +232,8 @@ func (l *ledger) account() Account {
 		return cmp.Or(cmp.Compare(x.Stage, y.Stage), cmp.Compare(x.Question, y.Question), cmp.Compare(x.Model, y.Model),
 			cmp.Compare(x.Key, y.Key), cmp.Compare(x.ID, y.ID))
 	})
-	var by [3]map[string]Line    // stage, question, model
-	for at, t := range tallies { // whole numbers: the order does not matter
+	var by [3]map[string]Line    // sums by stage, by question and by model
+	for at, t := range tallies { // sums of whole numbers do not depend on the order
 		t.Cost, t.MostCost = l.prices.Cost(at.model, t.Usage), l.prices.Cost(at.model, t.Most)
 		if price, ok := l.prices.of(at.model); ok && (a.AsOf == "" || price.AsOf < a.AsOf) {
 			a.AsOf = price.AsOf

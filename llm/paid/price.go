@@ -20,14 +20,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Money is an amount in units of 1e-12 of the currency. Sums of whole numbers are exact in any order.
+// Money is an amount in units of 1e-12 of the currency. Sums are exact, in any order.
 type Money int64
 
-// unit is one dollar, euro or yen.
+// unit is the [Money] of one dollar, euro or yen.
 const unit = 1e12
 
-// MoneyOf converts units of the currency, 1.5 for a dollar fifty. Amounts beyond nine million are cut to
-// that.
+// MoneyOf converts an amount in units of the currency, such as 1.5 dollars. Amounts above nine million become
+// nine million.
 func MoneyOf(units float64) Money {
 	if math.IsNaN(units) {
 		return 0
@@ -35,16 +35,16 @@ func MoneyOf(units float64) Money {
 	return Money(math.Round(min(max(units, -9e6), 9e6) * unit))
 }
 
-// Units is the amount in units of the currency.
+// Units returns the amount in units of the currency.
 func (m Money) Units() float64 { return float64(m) / unit }
 
-// String is the amount with four decimals, rounded.
+// String returns the amount rounded to four decimals.
 func (m Money) String() string { return strconv.FormatFloat(m.Units(), 'f', 4, 64) }
 
-// MarshalJSON writes the amount in whole units of the currency, such as 1.25.
+// MarshalJSON writes the amount in units of the currency, such as 1.25.
 func (m Money) MarshalJSON() ([]byte, error) { return json.Marshal(m.Units()) }
 
-// UnmarshalJSON reads units of the currency.
+// UnmarshalJSON reads an amount in units of the currency.
 func (m *Money) UnmarshalJSON(b []byte) error {
 	var units float64
 	if err := json.Unmarshal(b, &units); err != nil {
@@ -56,15 +56,15 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 
 // Price is the price of a model on a day. The user supplies it: this library knows no prices.
 type Price struct {
-	// Model is the model's name at the provider, or the whole [llm.Model.Name] to distinguish two endpoints.
+	// Model is the model's name at the provider, or the whole [llm.Model.Name] if endpoints differ in price.
 	Model string `json:"model"`
 	// AsOf is the day the price was looked up, as 2025-12-31.
 	AsOf string `json:"as_of"`
-	// Units of the currency per million tokens. A chat model has prices of prompts and replies, an embedding
-	// model one of embedded texts.
+	// Prices in units of the currency per million tokens. A chat model has prices of prompts and of replies, an
+	// embedding model has one of embedded texts.
 	Prompt     float64 `json:"prompt"`
 	Completion float64 `json:"completion"`
-	// Cached is the price of prompt tokens in the provider's cache; 0 means Prompt.
+	// Cached is the price of prompt tokens that the provider's cache has; 0 means the price Prompt.
 	Cached   float64 `json:"cached,omitempty"`
 	Embedded float64 `json:"embedded,omitempty"`
 }
@@ -75,7 +75,7 @@ type Prices struct {
 	Models   []Price `json:"models"`
 }
 
-// mostPrice exceeds any price per million tokens; it keeps sums in range.
+// mostPrice limits a price per million tokens, so that sums do not overflow.
 const mostPrice = 1e6
 
 // ReadPrices reads and checks a JSON object in the form of [Prices]. A price of 0 must be written: a missing
@@ -116,11 +116,11 @@ func (p *Prices) Check() error {
 			errs = append(errs, fmt.Errorf("paid: prices: model %q: %s", m.Model, what))
 		}
 		if m.Model == "" || seen[m.Model] {
-			fail("the name is empty or stands twice")
+			fail("the name is empty or listed twice")
 		}
 		seen[m.Model] = true
 		if _, err := time.Parse(time.DateOnly, m.AsOf); err != nil {
-			fail("as_of is no day: write it like 2025-12-31")
+			fail("as_of is no date: write it like 2025-12-31")
 		}
 		for _, x := range []float64{m.Prompt, m.Cached, m.Completion, m.Embedded} {
 			if !(x >= 0 && x <= mostPrice) {
@@ -134,12 +134,12 @@ func (p *Prices) Check() error {
 	return errors.Join(errs...)
 }
 
-// of finds the price of a model by its whole name, or by the longest entry that ends it.
+// of finds the price of a model by its whole name, else by the longest name in the list that ends the model's.
 func (p *Prices) of(name string) (Price, bool) {
 	if p == nil {
 		return Price{}, false
 	}
-	bare, _, _ := strings.Cut(name, "{") // settings
+	bare, _, _ := strings.Cut(name, "{") // without the settings
 	best := -1
 	for i, m := range p.Models {
 		if m.Model == name {
@@ -155,8 +155,8 @@ func (p *Prices) of(name string) (Price, bool) {
 	return p.Models[best], true
 }
 
-// Cost returns the cost of a model's usage. It is unknown, unless nothing was used, if the model has no price
-// or the price does not cover the kind of usage (chat or embedding).
+// Cost returns the cost of a model's usage. The cost is partial if the model has no price, or none for this
+// kind of usage (chat or embedding); without tokens it is 0.
 func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	if u.Tokens() == 0 {
 		return Cost{}
@@ -170,8 +170,8 @@ func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	return Cost{Partial: unpriced, Amount: charge(price.Prompt, u.PromptTokens-u.ProviderCached) + charge(cmp.Or(price.Cached, price.Prompt), u.ProviderCached) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
 }
 
-// charge returns the cost of n tokens at a price per million. The price of one token is a whole number, so
-// that the sum of costs is the cost of the sum.
+// charge returns the cost of n tokens at a price per million tokens. The price of one token is rounded to a
+// whole number, so that costs added up equal the cost of all tokens.
 func charge(perMillion float64, n int) Money {
 	each := int64(math.Round(perMillion * unit / 1e6))
 	if n > 0 && each > math.MaxInt64/8/int64(n) {
@@ -180,7 +180,7 @@ func charge(perMillion float64, n int) Money {
 	return Money(each * int64(n))
 }
 
-// Cost is an amount, as far as the prices are known.
+// Cost is the cost of calls, as far as prices are known.
 type Cost struct {
 	Amount Money `json:"amount"`
 	// Partial is true if something without a price was used: Amount is then a lower bound.
@@ -250,13 +250,13 @@ func (e *Estimate) Cost(prices *Prices) Cost {
 // billed without usage keeps its whole reservation. It is safe for concurrent use.
 type budget struct {
 	limit  amount
-	prices *Prices // nil: money has no limit
+	prices *Prices // nil if money has no limit
 
 	mu       sync.Mutex
 	spent    amount
 	reserved amount
 	open     map[*reservation]bool
-	settled  chan struct{} // closed and replaced at every settlement
+	settled  chan struct{} // closed and replaced when a call settles
 }
 
 // amount is a number of tokens and a sum of money.
@@ -295,9 +295,9 @@ type reservation struct {
 	spent *amount
 }
 
-// reserve sets aside the worst case of a call, which may grow while it waits. It waits if settling the
-// running calls could free enough, and fails with [llm.ErrBudgetExceeded] if the rest of the budget is too
-// small.
+// reserve sets aside the largest possible usage of a call, which most returns and which may grow during a wait.
+// It waits if the running calls could leave enough, and fails with [llm.ErrBudgetExceeded] if the rest of the
+// budget is too small.
 func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usage) (*reservation, error) {
 	for {
 		b.mu.Lock()
@@ -334,11 +334,11 @@ func (b *budget) refuse(n amount) error {
 		need, rest, limit = n.money.String()+" "+b.prices.Currency, max(left.money, 0).String(), b.limit.money.String()
 	}
 	return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
-		Err: fmt.Errorf("the call may need %s, %s of %s are left: raise the budget", need, rest, limit)}
+		Err: fmt.Errorf("the call may need %s, but %s of the budget of %s are left: raise the budget", need, rest, limit)}
 }
 
-// grow raises the reservation to most if that fits without waiting: two calls that waited for each other
-// would never end.
+// grow raises the reservation to most, or fails if the budget does not have that now: it never waits, since two
+// calls could wait for each other.
 func (r *reservation) grow(most llm.Usage) error {
 	r.b.mu.Lock()
 	defer r.b.mu.Unlock()
@@ -346,19 +346,19 @@ func (r *reservation) grow(most llm.Usage) error {
 	more := amount{max(need.tokens, 0), max(need.money, 0)}
 	if !r.b.fits(r.b.spent.add(r.b.reserved).add(more)) {
 		return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
-			Err: fmt.Errorf("the call may need another %d tokens to be tried again: raise the budget", more.tokens)}
+			Err: fmt.Errorf("a retry of the call may need %d more tokens than are left: raise the budget", more.tokens)}
 	}
 	r.hold(more)
 	return nil
 }
 
-// hold adds to the reservation.
+// hold adds an amount to the reservation.
 func (r *reservation) hold(more amount) {
 	r.b.reserved, r.held = r.b.reserved.add(more), r.held.add(more)
 }
 
-// lengthen raises the reservations of a model's running calls to a reply of that many tokens, even beyond the
-// limit: the calls cannot be undone.
+// lengthen raises the reservations of a model's running calls to a reply of the given tokens, even beyond the
+// limit of the budget: the calls cannot be undone.
 func (b *budget) lengthen(model string, reply int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

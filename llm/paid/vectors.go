@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// defaultBatch is the number of new texts requested and synced at once, which a crash can lose, if the
-	// embedder does not report its batch size.
+	// defaultBatch is the number of new texts in one request if the embedder does not report its batch size. A
+	// crash can lose the vectors of one batch.
 	defaultBatch = 64
-	// cacheFlights is the number of concurrent batches.
+	// cacheFlights limits the concurrent batches of one call.
 	cacheFlights = 4
 	// embedRounds limits the requests for the same texts: cached vectors may turn out to have the wrong
 	// dimension.
@@ -40,20 +40,19 @@ func batchOf(e llm.Embedder) int {
 type cachedEmbedder struct {
 	*cache
 	e llm.NamedEmbedder
-	// dim is the number of components of the model's vectors, 0 as long as there is no vector. The first one that
-	// the server sends sets it; until then a cached vector does, which may be wrong. The lock of the cache guards both.
+	// dim is the number of components of the model's vectors, 0 before the first vector. The first vector of the server
+	// sets it; before that a cached vector does, which may be wrong. The lock of the cache guards dim and sent.
 	dim  int
 	sent bool
 }
 
 // CachedEmbedder caches the vectors of e in the journal, text by text, and asks e for new texts only, at most
 // as many at a time as e sends in one request. The name of e must cover everything that a vector depends on.
-// Unusable vectors ([transport.CheckVectors]) and vectors of another dimension than the others are an error
-// and not cached; cached ones are requested again. Vectors are read from the journal, which the caller
-// closes.
+// Unusable vectors ([transport.CheckVectors]) and vectors of differing dimensions are an error and not cached;
+// unusable cached vectors are requested again. Vectors are read from the journal, which the caller closes.
 func CachedEmbedder(e llm.NamedEmbedder, j *journal.Journal) (llm.NamedEmbedder, error) {
 	if e.Name() == "" {
-		return nil, errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
+		return nil, errors.New("paid: cache an embedder: its name is empty, so vectors of different models would be mixed: give it a name")
 	}
 	c := newCache(j, nil)
 	err := scan(j, func(rec journal.Record) error { return c.enter(rec, nil) })
@@ -63,8 +62,8 @@ func CachedEmbedder(e llm.NamedEmbedder, j *journal.Journal) (llm.NamedEmbedder,
 // Name implements [llm.NamedEmbedder].
 func (c *cachedEmbedder) Name() string { return c.e.Name() }
 
-// embedder is an embedder whose requests are paid by a client, by a count of its texts: vectors come without
-// usage.
+// embedder is an embedder whose requests a client pays for. Their usage is the count of the texts' tokens,
+// since vectors come without usage.
 type embedder struct {
 	c *Client
 	llm.NamedEmbedder
@@ -90,15 +89,15 @@ func payFor[T any](ctx context.Context, e *embedder, texts []string, embed func(
 	return out, err
 }
 
-// A vector record is the key and the components, little endian.
+// encodeVector returns the payload of a vector record: the key and the components, little endian.
 func encodeVector(k key, v []float32) []byte {
-	b, _ := binary.Append(k[:], binary.LittleEndian, v) // numbers of a fixed size can be written
+	b, _ := binary.Append(k[:], binary.LittleEndian, v) // cannot fail for float32
 	return b
 }
 
 func decodeVector(b []byte) (k key, v []float32, err error) {
 	if len(b) < len(k) || (len(b)-len(k))%4 != 0 {
-		return k, nil, fmt.Errorf("a vector of %d bytes", len(b))
+		return k, nil, fmt.Errorf("a record of %d bytes is no vector", len(b))
 	}
 	b = b[copy(k[:], b):]
 	v = make([]float32, len(b)/4)
@@ -106,13 +105,13 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	return k, v, err
 }
 
-// vector reads a cached vector. It drops one that would not be cached today and returns nil.
+// vector reads the cached vector of a text. It removes an unusable vector from the cache and returns nil.
 func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	at, _ := c.look(k)
 	err = c.read(at, func(payload []byte) (err error) {
 		var have key
 		if have, v, err = decodeVector(payload); err == nil && have != k {
-			err = errors.New("it holds the vector of another text")
+			err = errors.New("the record holds the vector of another text")
 		}
 		return err
 	})
@@ -126,7 +125,7 @@ func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	c.mu.Lock()
 	delete(c.known, k)
 	c.mu.Unlock()
-	c.log.Warn("paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
+	c.log.Warn("paid: a cached vector cannot be used: it is requested again", "model", c.Name(), "file", c.j.Path(), "error", why)
 	return nil, nil
 }
 
@@ -172,8 +171,8 @@ func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, o
 	return missing, nil
 }
 
-// fetchAll embeds the texts at the listed places, request by request. After a failure the running ones are
-// still awaited and cached: they are paid for.
+// fetchAll embeds the texts at the indexes missing, batch by batch. After a failure it still waits for the
+// running requests and caches their vectors, which are paid for.
 func (c *cachedEmbedder) fetchAll(ctx context.Context, texts []string, keys []key, missing []int) error {
 	var g errgroup.Group
 	var failed atomic.Bool
@@ -193,7 +192,7 @@ func (c *cachedEmbedder) fetchAll(ctx context.Context, texts []string, keys []ke
 	return g.Wait()
 }
 
-// fetch embeds one batch of new texts and caches the vectors. The appends run concurrently to share fsyncs.
+// fetch embeds one batch of new texts and caches the vectors. Concurrent appends share fsyncs.
 func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, batch []int) error {
 	ask := make([]string, len(batch))
 	for i, at := range batch {
@@ -213,7 +212,7 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 	return g.Wait()
 }
 
-// check returns an error for unusable new vectors.
+// check returns an error if new vectors of the texts are unusable or differ in dimension.
 func (c *cachedEmbedder) check(texts []string, vectors [][]float32) error {
 	if err := transport.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
 		return err
@@ -247,7 +246,7 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	return c.vector(k, text)
 }
 
-// fits returns an error if a vector of n components does not fit the model.
+// fits returns an error if the model's vectors do not have n components.
 func (c *cachedEmbedder) fits(n int, kept bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -86,7 +86,7 @@ func TestVectorsArePaidOnce(t *testing.T) {
 	check.True(t, check.Err(paid.CachedEmbedder(named{inner, ""}, nil)) != nil, "an empty name was accepted")
 }
 
-// named is an embedder under another name.
+// named is an embedder with another name.
 type named struct {
 	llm.NamedEmbedder
 	name string
@@ -94,14 +94,14 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// requests is an embedder that takes two texts a request, bills every request, and
-// may have something wrong with a reply.
+// requests is an embedder that sends two texts in a request, bills every request, and can fail or return wrong
+// vectors.
 type requests struct {
 	mu        sync.Mutex
-	delivered map[string]int // how often the vector of a text was given
+	delivered map[string]int // number of times that a text's vector was returned
 	n         int
 	bill      llm.Usage
-	wrong     func(n int, vectors [][]float32) ([][]float32, error) // of the n-th request
+	wrong     func(n int, vectors [][]float32) ([][]float32, error) // changes the vectors of the n-th request
 }
 
 func (r *requests) Name() string { return "vectors" }
@@ -147,9 +147,8 @@ func numbered(n int) (texts []string) {
 	return texts
 }
 
-// A request that fails costs the requests before it, and those beside it, nothing:
-// their vectors are kept. The ledger has what all of them cost, the failed ones
-// included.
+// A failed request does not affect the requests before and beside it: their vectors are stored. The ledger has
+// the cost of all, also of failed ones.
 func TestVectorsAreKeptAsTheyCome(t *testing.T) {
 	o := paid.Options{File: file(t)}
 	r := &requests{}
@@ -178,8 +177,7 @@ func TestVectorsAreKeptAsTheyCome(t *testing.T) {
 	}
 }
 
-// What cannot be used is refused with the name of the model and what to do, and is
-// asked for again the next time.
+// Unusable vectors are refused with the name of the model and the remedy, and requested again the next time.
 func TestBadVectorsAreNotKept(t *testing.T) {
 	set := func(x float32) func([][]float32) [][]float32 {
 		return func(v [][]float32) [][]float32 {
@@ -201,7 +199,7 @@ func TestBadVectorsAreNotKept(t *testing.T) {
 		r.wrong = func(_ int, v [][]float32) ([][]float32, error) { return spoil(v), nil }
 		_, err := e.EmbedDocuments(t.Context(), numbered(2))
 		check.True(t, errors.Is(err, transport.ErrBadVector) && strings.Contains(err.Error(), "name another"), "%s: %v", name, err)
-		if name != "of two dimensions" { // one vector has but one
+		if name != "of two dimensions" { // a single vector has one
 			check.True(t, check.Err(e.EmbedQuery(t.Context(), "q")) != nil, "%s: taken for a question", name)
 		}
 		r.wrong = nil
@@ -213,8 +211,8 @@ func TestBadVectorsAreNotKept(t *testing.T) {
 	check.OK(t, check.Err(e.EmbedDocuments(t.Context(), []string{" "})), "zeros for a text that says nothing")
 }
 
-// A reply of another dimension than the first is refused; if the first was the wrong one,
-// it is asked for again at the next start.
+// A vector with another dimension than the first is refused; if the first was wrong, it is requested again at
+// the next start.
 func TestDimensionThatChanges(t *testing.T) {
 	for _, at := range []int{1, 2, 3, 9} {
 		r := &requests{wrong: func(n int, v [][]float32) ([][]float32, error) {
@@ -241,12 +239,12 @@ func TestDimensionThatChanges(t *testing.T) {
 		return v, nil
 	}}
 	e := embedder(t, open(t, paid.Options{File: file(t)}), never)
-	if _, err := e.EmbedDocuments(t.Context(), numbered(9)); !errors.Is(err, transport.ErrBadVector) || never.n > 5 { // batches
+	if _, err := e.EmbedDocuments(t.Context(), numbered(9)); !errors.Is(err, transport.ErrBadVector) || never.n > 5 { // vectors arrive in batches
 		t.Errorf("%d requests: %v", never.n, err)
 	}
 }
 
-// streaming is a model behind a server that writes events.
+// streaming is a model of a server that sends events.
 func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *int) {
 	t.Helper()
 	requests = new(int)
@@ -265,7 +263,7 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 	return m, requests
 }
 
-// known has a model reply for the first time: it has no reasoning.
+// known makes a model's first reply, which has no reasoning.
 func known(t *testing.T, m llm.Model) {
 	t.Helper()
 	check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("known?"))))
@@ -275,14 +273,14 @@ func event(text string) string {
 	return `data: {"choices":[{"delta":{"content":"` + text + `"}}]}` + "\n\n"
 }
 
-// A reply that breaks off is in the account as an estimate of what came, and holds as much of
-// the limit as it can have taken.
+// An interrupted reply is in the account with the estimated usage of the part that arrived, and reserves as
+// much of the limit as it may have used.
 func TestBrokenStreamIsCharged(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 200})
 	inner, _ := streaming(t, func(int) string { return event("In the year ") + event("of our lord ") + event("16") })
 	known(t, inner)
 	m := cachedModel(t, c, inner)
-	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
+	req := llm.Prompt("When was the light lit?") // 6 tokens, and 4 for the message
 	req.MaxTokens = 90
 	_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
 	check.Must(t, errors.Is(err, llm.ErrTransient), "%v", err)
@@ -299,7 +297,7 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	}
 }
 
-// Attempts that broke off before anything was shown count each.
+// Attempts that were interrupted before any output count each.
 func TestBrokenAttemptsAreCharged(t *testing.T) {
 	c := open(t, paid.Options{File: file(t)})
 	inner, requests := streaming(t, func(int) string { return event("<think>In the year") })
@@ -310,8 +308,7 @@ func TestBrokenAttemptsAreCharged(t *testing.T) {
 	check.True(t, errors.Is(err, llm.ErrTransient) && *requests == 2 && a.Usage.Calls == 2 && a.Most.Tokens() == 200, "%d requests, %+v, %v", *requests, a, err)
 }
 
-// A question that two stream at the same time is asked once; when the first leaves, the
-// second asks.
+// If two callers stream one question at the same time, it is asked once; if the first leaves, the second asks.
 func TestStreamsShare(t *testing.T) {
 	for _, leaves := range []bool{false, true} {
 		inner, requests := streaming(t, func(int) string {
@@ -358,7 +355,7 @@ func TestStreamsShare(t *testing.T) {
 	}
 }
 
-// joining is a context that tells when it is waited for.
+// joining is a context that signals when somebody waits for it.
 type joining struct {
 	context.Context
 	waits  chan struct{}
@@ -373,7 +370,7 @@ func (j *joining) Done() <-chan struct{} {
 	return j.Context.Done()
 }
 
-// A model within a budget: the second question is answered from the journal.
+// A model with a budget: the second answer comes from the journal.
 func Example() {
 	dir, err := os.MkdirTemp("", "paid")
 	if err != nil {

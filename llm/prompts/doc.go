@@ -6,6 +6,7 @@
 //	var files embed.FS
 //	var set = prompts.Must("reader", files)
 //
-// Each text of a [Set] is a template of package text/template under a name; a program replaces it by [Replace]. [Fenced]
-// puts data between marks with a nonce made from the data themselves, so that no text can close its own marks.
+// Each text of a [Set] is a template of package text/template with a name; a program can replace it
+// ([Replace]). [Fenced] puts data between marks with a nonce computed from the data, so that no text contains a
+// mark.
 package prompts

@@ -23,23 +23,23 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Set holds templates (text/template) of requests, by name. NAME.txt is the system message and
-// NAME_user.txt the user message; without the first there is no system message, without the second the user
-// message is the data. Blanks at both ends of a file are dropped. A file begins with a comment that describes
-// its placeholders.
+// Set holds templates (text/template) of requests, by name. NAME.txt is the system message and NAME_user.txt
+// the user message. Without NAME.txt there is no system message; without NAME_user.txt the user message is the
+// data. Blanks at the start and end of a file are dropped. A file begins with a comment that describes its
+// placeholders.
 type Set struct {
 	of    string
 	texts map[string]*template.Template
 }
 
-// Data is a text that a prompt marks off by a [Fence]. In templates .Nonce is the nonce of the marks, .Pieces
-// are the fenced texts, and .Data is all of them, separated by blank lines. A text without a label only
-// enters the nonce.
+// Data is a text that a prompt shows between the marks of a [Fence]. In templates .Nonce is the nonce of the
+// marks, .Pieces are the fenced texts, and .Data is all of them, separated by blank lines. A text without a
+// label is not shown, but the nonce depends on it.
 type Data struct {
 	Label, Text string
-	// Rows, if set, replace Text: many short texts between one pair of marks, one per line, each after its
-	// number in square brackets, which counts from First and is preceded by Prefix: [F3]. Line breaks in a
-	// text become blanks, so that no text can look like two.
+	// Rows, if set, replace Text: many short texts between one pair of marks, one per line. Each begins with
+	// its number in square brackets, such as [F3]: numbers count from First, after Prefix. Line breaks in a
+	// text become blanks, so that no text looks like two.
 	Rows   []string
 	Prefix string
 	First  int
@@ -60,8 +60,8 @@ func (d Data) text() string {
 	return b.String()
 }
 
-// Must reads the templates in the folder "prompts" of a package, which are compiled into the program.
-// It panics if one cannot be read. [All] lists them.
+// Must reads the templates in the folder "prompts" of a package, which are compiled into the program. It panics
+// if a template cannot be read. [All] lists the templates.
 func Must(of string, files fs.FS) Set {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	if err != nil || len(names) == 0 {
@@ -93,9 +93,9 @@ func (p Set) text(ctx context.Context, name string) *template.Template {
 	return own
 }
 
-// Request makes the request of that name. The placeholder .Words takes the value under "Words"; a placeholder
-// without a value is an error. Equal arguments give equal bytes. Texts of [Replacement.With] in the context
-// replace the built-in ones.
+// Request makes a request from the templates of that name. The value under "Words" replaces the placeholder
+// .Words; a placeholder without a value is an error. Equal arguments give equal bytes. Texts of
+// [Replacement.With] in the context replace the built-in ones.
 func (p Set) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (llm.Request, error) {
 	fence, pieces := fenced(data)
 	shown := strings.Join(pieces, "\n\n")
@@ -123,7 +123,7 @@ func (p Set) Request(ctx context.Context, stage, name string, values map[string]
 	return req, nil
 }
 
-// Fenced wraps texts in marks that occur in none of them, as a prompt does.
+// Fenced returns the texts as a prompt shows them, between marks that occur in none of them.
 func Fenced(data ...Data) string {
 	_, pieces := fenced(data)
 	return strings.Join(pieces, "\n\n")
@@ -147,12 +147,12 @@ func fenced(data []Data) (Fence, []string) {
 func fill(t *template.Template, places map[string]any) (string, error) {
 	var b strings.Builder
 	if err := t.Execute(&b, places); err != nil {
-		return "", fmt.Errorf("llm: prompt: %w", err)
+		return "", fmt.Errorf("llm: fill in a prompt: %w", err)
 	}
 	return b.String(), nil
 }
 
-// Printable removes control characters and invalid UTF-8: servers refuse them, and readers do not see them.
+// Printable removes control characters and invalid UTF-8: servers refuse them, and a person does not see them.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r != unicode.ReplacementChar && !unicode.IsControl(r) {
@@ -162,8 +162,8 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Fence marks off data in a prompt, so that a model can be instructed to treat it as data: a page that says
-// "ignore the above" or imitates the marks of the prompt has no effect.
+// Fence puts data in a prompt between marks, so that a model can be instructed to treat them as data: a page
+// that says "ignore the above" or imitates the marks of the prompt has no effect.
 //
 // The marks contain a nonce computed from the data. Equal data give equal prompts, which caches need, and no
 // text can contain the hash of itself and its neighbours.
@@ -179,7 +179,7 @@ func NewFence(data ...string) Fence {
 	}
 	f := Fence{hex.EncodeToString(h.Sum(nil)[:8])}
 	within := func(d string) bool { return strings.Contains(d, f.nonce) }
-	for slices.ContainsFunc(data, within) { // never seen; costs nothing to rule out
+	for slices.ContainsFunc(data, within) { // a text that contains the nonce is nearly impossible
 		next := sha256.Sum256([]byte(f.nonce))
 		f.nonce = hex.EncodeToString(next[:8])
 	}
@@ -189,7 +189,7 @@ func NewFence(data ...string) Fence {
 // Nonce returns the nonce in the marks.
 func (f Fence) Nonce() string { return f.nonce }
 
-// Wrap puts a text between marks under a label.
+// Wrap returns a text between marks with the nonce and a label.
 func (f Fence) Wrap(label, text string) string {
 	return "[" + f.nonce + " " + label + "]\n" + text + "\n[/" + f.nonce + " " + label + "]"
 }
@@ -218,18 +218,18 @@ func All() []Template {
 // maxPrompt is the largest size of a prompt, in bytes.
 const maxPrompt = 64 << 10
 
-// commonPlaces are the placeholders of every prompt.
+// commonPlaces are the placeholders that every prompt may use.
 var commonPlaces = []string{"Data", "Nonce", "Pieces"}
 
-// Replacement holds texts that replace built-in prompts. nil replaces nothing.
+// Replacement holds texts that replace built-in prompts. A nil Replacement replaces none.
 type Replacement struct {
 	texts map[string]*template.Template
 	sums  map[string]string
 }
 
-// Replace checks texts for prompts, by their names in [All]. Each is a template without placeholders
-// that the prompt lacks, and shows the data if the prompt does. Prompts of judges and of benchmark
-// construction cannot be replaced: published figures belong to a prompt version.
+// Replace checks texts that replace prompts, under the names that [All] returns. A text is a template; it may
+// use only the placeholders of the built-in prompt, and must show the data if that does. Prompts of judges and
+// of benchmark construction cannot be replaced: published figures belong to a prompt version.
 func Replace(texts map[string]string) (*Replacement, error) {
 	r := &Replacement{make(map[string]*template.Template), make(map[string]string)}
 	var problems []error
@@ -248,11 +248,11 @@ func replace(name, text string) (*template.Template, error) {
 	ours, ok := linked[name]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("there is none; there are %s", strings.Join(slices.Sorted(maps.Keys(linked)), ", "))
+		return nil, fmt.Errorf("there is no prompt of this name; there are %s", strings.Join(slices.Sorted(maps.Keys(linked)), ", "))
 	case strings.HasPrefix(name, "judge") || strings.HasPrefix(name, "construct/") || strings.HasPrefix(name, "anonyrag/"):
-		return nil, errors.New("it is a part of what figures mean, and stays")
+		return nil, errors.New("published figures depend on it, so it cannot be replaced")
 	case strings.TrimSpace(text) == "" || len(text) > maxPrompt || !utf8.ValidString(text):
-		return nil, fmt.Errorf("want a text of 1 to %d bytes", maxPrompt)
+		return nil, fmt.Errorf("want a UTF-8 text of 1 to %d bytes", maxPrompt)
 	}
 	t, err := parseTemplate(name, text)
 	if err != nil {
@@ -270,12 +270,12 @@ func replace(name, text string) (*template.Template, error) {
 	has, had := placesOf(t), placesOf(ours.parsed)
 	for _, p := range has {
 		if !slices.Contains(known, p) {
-			return nil, fmt.Errorf("there is no {{.%s}}; there are %s", p, strings.Join(known, ", "))
+			return nil, fmt.Errorf("there is no placeholder {{.%s}}; there are %s", p, strings.Join(known, ", "))
 		}
 	}
 	data := func(p string) bool { return p == "Data" || p == "Pieces" }
 	if strings.HasSuffix(name, "_user") && slices.ContainsFunc(had, data) && !slices.ContainsFunc(has, data) {
-		return nil, errors.New("it does not show the data: say {{.Data}}")
+		return nil, errors.New("it does not show the data: write {{.Data}} in it")
 	}
 	return t, nil
 }
@@ -287,7 +287,7 @@ var (
 
 // placesOf returns the placeholders of a template, sorted and without repetition.
 func placesOf(t *template.Template) (out []string) {
-	for _, a := range actionPattern.FindAllString(t.Root.String(), -1) { // without comments
+	for _, a := range actionPattern.FindAllString(t.Root.String(), -1) { // String omits the comments of a template
 		for _, m := range placePattern.FindAllStringSubmatch(a, -1) {
 			out = append(out, m[1])
 		}
@@ -311,7 +311,7 @@ func (r *Replacement) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, replacementKey{}, r.Over(replacementOf(ctx)))
 }
 
-// Over merges r over other.
+// Over returns the replacements of r, and the ones of other for prompts that r does not replace.
 func (r *Replacement) Over(other *Replacement) *Replacement {
 	if r == nil || other == nil {
 		return cmp.Or(r, other)
@@ -322,7 +322,7 @@ func (r *Replacement) Over(other *Replacement) *Replacement {
 	return out
 }
 
-// Sums returns the first bytes of the SHA-256 of each text by name, for reports.
+// Sums returns the first four bytes of the SHA-256 of each text in hexadecimal, by prompt, for reports.
 func (r *Replacement) Sums() map[string]string {
 	if r == nil {
 		return nil

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package replies reads what models write: JSON between sentences, in fences, with faults that do not change it.
+// Package replies reads JSON in models' replies: in prose, in code fences, with faults that do not hide its
+// meaning.
 //
 //	grade, reply, err := replies.Decode[struct{ Score int }](ctx, model, request)
 //
-// [Decode] asks once more if a reply cannot be read. [Read] and [ReadObject] take a text, [Schema] makes the JSON
-// schema of a type, and [Unwrap] takes an answer out of phrases around it. A reply is read or refused, and never
-// repaired into something that it does not say. Reading is linear in the length of a reply.
+// [Decode] asks once more if a reply cannot be read. [Read] and [ReadObject] take a text, [Schema] makes the
+// JSON schema of a type, and [Unwrap] removes the phrases around an answer. A reply is read or refused, never
+// repaired so that it says something else. Reading takes time linear in the length of a reply.
 package replies

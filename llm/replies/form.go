@@ -18,18 +18,19 @@ import (
 
 // A form is the Go type that [Decode] reads a reply into. It determines the JSON schema that is sent, how leniently the
 // reply is read, and the wording of faults that are reported to the model. Models write numbers as texts, one value in
-// place of a list, and objects wrapped in others; whatever has only one meaning is accepted.
+// place of a list, and objects inside other objects; a value with only one possible meaning is accepted.
 
 // Triple is a fact as models write it: a list of three texts or numbers, or an object with the usual keys
-// (head, subject or source; relation or predicate; tail, object or target). Fault describes one that is
-// neither; Raw is the original JSON.
+// (head, subject or source; relation or predicate; tail, object or target). Fault says what is wrong with any
+// other JSON; Raw is the original JSON.
 type Triple struct {
 	Head, Relation, Tail string
 	Fault                string
 	Raw                  string
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It never fails: one bad triple must not cost the others.
+// UnmarshalJSON implements json.Unmarshaler. For valid JSON it never fails: a bad triple must not fail its
+// list.
 func (t *Triple) UnmarshalJSON(data []byte) error {
 	*t = Triple{Raw: string(data)}
 	v, err := decoded(data)
@@ -65,7 +66,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// partsOf splits a triple that was written as one text at one of the usual separators; without one it returns the text.
+// partsOf splits a triple in one text, such as "a | b | c". Without a usual separator it returns the text.
 func partsOf(text string) (parts []any) {
 	text = strings.TrimSpace(text)
 	inner := strings.Trim(numbered.ReplaceAllString(text, ""), "()[] ")
@@ -90,7 +91,7 @@ func tripleParts(object map[string]any) []any {
 	return parts
 }
 
-// decoded reads JSON and keeps numbers as written.
+// decoded decodes JSON with numbers as [json.Number].
 func decoded(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -98,7 +99,7 @@ func decoded(data []byte) (v any, err error) {
 	return v, err
 }
 
-// fit reads a value into a part of a form; at names the part in errors.
+// fit reads a decoded value into a part of a form; at names the part in errors.
 func fit(dst reflect.Value, v any, at string) error {
 	if u, ok := dst.Addr().Interface().(json.Unmarshaler); ok {
 		raw, err := json.Marshal(v)
@@ -127,7 +128,7 @@ func fit(dst reflect.Value, v any, at string) error {
 	case reflect.Struct:
 		return fitObject(dst, v, at)
 	}
-	return fmt.Errorf("llm: a form cannot hold a %s", dst.Type())
+	return fmt.Errorf("replies: a form cannot have a field of type %s", dst.Type())
 }
 
 // bare unwraps a value: the element of a list of one where a single value is expected, and JSON inside a text.
@@ -148,7 +149,7 @@ func bare(wanted reflect.Kind, v any) any {
 	return v
 }
 
-// fault reports a part of a reply that does not have the form.
+// fault returns an error: the part at of a reply holds v, not what was wanted.
 func fault(at string, v any, wanted string) error {
 	holds := "nothing"
 	switch v.(type) {
@@ -169,7 +170,7 @@ func fault(at string, v any, wanted string) error {
 	return fmt.Errorf("%s holds %s where %s was expected", at, holds, wanted)
 }
 
-// scalar returns a text, a number or a truth value as a text.
+// scalar returns a text, a number or a truth value as text, and false for other values.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -182,7 +183,7 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// nameOf returns a scalar; of an object it returns the only value or the value of "name".
+// nameOf returns a scalar as text; from an object it returns the only value, or the value of "name".
 func nameOf(v any) (string, bool) {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -194,7 +195,7 @@ func nameOf(v any) (string, bool) {
 	return scalar(lookup(object, "name"))
 }
 
-// fitText also takes a number, a list of texts, and an object with one text or a name.
+// fitText reads a text. It also accepts a number, a list of texts, and an object with one text or a name.
 func fitText(dst reflect.Value, v any, at string) error {
 	text, ok := nameOf(v)
 	switch x := v.(type) {
@@ -212,7 +213,7 @@ func fitText(dst reflect.Value, v any, at string) error {
 				return fault(at, v, "a number")
 			}
 		} else if s, is := v.(string); is {
-			text = s // blanks of a text are its own
+			text = s // blanks at its ends are kept
 		}
 	}
 	if !ok {
@@ -241,7 +242,8 @@ var (
 	decimalComma = regexp.MustCompile(`^[-+]?\d+,\d\d?$`)
 )
 
-// numeral returns the only number of a value: 4, "4.0", "**1**", "passage 3", or the first of "5/10" and "5 out of 10".
+// numeral returns the only number in a value such as 4, "**1**" or "passage 3", and the 5 of "5/10" and "5 out
+// of 10".
 func numeral(v any) (string, bool) {
 	text, ok := nameOf(v)
 	if !ok {
@@ -285,8 +287,8 @@ func fitNumber(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// fitList also accepts one element in place of a list, an object around the list, and an object with a key
-// for each element.
+// fitList reads a list. It also accepts one element in place of a list, an object around the list, and an
+// object with a key for each element.
 func fitList(dst reflect.Value, v any, at string) error {
 	of := dst.Type().Elem()
 	list, ok := v.([]any)
@@ -322,7 +324,7 @@ func fitList(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// listed reads a list that was written as a text: a blank text is empty, numbers are separated by commas.
+// listed reads a list that was written as a text: blank for an empty list, or numbers with commas between.
 func listed(of reflect.Type, text string) (list []any, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || of.Kind() != reflect.String && Nothing(text) {
@@ -337,7 +339,7 @@ func listed(of reflect.Type, text string) (list []any, ok bool) {
 	return list, len(list) > 1
 }
 
-// keyed returns the values of an object in the order of its keys, if each is an element.
+// keyed returns the values of an object in the order of its keys, if each is an element of a list of that type.
 func keyed(of reflect.Type, object map[string]any) (list []any, ok bool) {
 	if takes(of, object) {
 		return nil, false
@@ -366,7 +368,7 @@ func takes(t reflect.Type, v any) bool {
 	return isText && slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.alone })
 }
 
-// inside returns the list of an object that holds nothing else.
+// inside returns the list in an object that has no other value.
 func inside(object map[string]any) (list []any, ok bool) {
 	for _, v := range object {
 		list, ok = v.([]any)
@@ -374,7 +376,7 @@ func inside(object map[string]any) (list []any, ok bool) {
 	return list, ok && len(object) == 1
 }
 
-// pairs returns the texts of an object as "key: value".
+// pairs returns the entries of an object as texts "key: value", if all its values are scalars.
 func pairs(object map[string]any) (list []any, ok bool) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		text, ok := scalar(object[key])
@@ -386,7 +388,7 @@ func pairs(object map[string]any) (list []any, ok bool) {
 	return list, true
 }
 
-// fitMap also takes objects of texts where it holds lists of "key: value" texts.
+// fitMap reads a map. For a map of lists it also accepts an object in place of a list: {"a": "b"} for ["a: b"].
 func fitMap(dst reflect.Value, v any, at string) error {
 	object, ok := v.(map[string]any)
 	if list, is := v.([]any); is {
@@ -413,8 +415,8 @@ func fitMap(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// merged turns a list of objects into one object. Each has one key, or two, of which "name", "entity" or
-// "key" gives the key of the other's value.
+// merged turns a list of objects into one object. Each has one key and its value, or two keys: then the value
+// of "name", "entity" or "key" is the key, and the other value its value.
 func merged(list []any) (map[string]any, bool) {
 	out := make(map[string]any)
 	for _, e := range list {
@@ -445,7 +447,7 @@ func bareKey(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 }
 
-// lookup finds a key as [bareKey] compares them.
+// lookup returns the value of a key; the object may write the key with other case, underscores or hyphens.
 func lookup(object map[string]any, key string) any {
 	if v, ok := object[key]; ok {
 		return v
@@ -458,9 +460,9 @@ func lookup(object map[string]any, key string) any {
 	return nil
 }
 
-// fitObject also accepts an object inside another, the list of a form that holds nothing else, and a text for
-// a form that says which field it means. An object without any key of the form is a fault: it must not pass
-// for an empty answer.
+// fitObject reads a struct. It also accepts an object inside another, a list for a form with one list, and a
+// text for a form with a field marked "alone". An object without any key of the form is a fault: it must not be
+// taken for an empty answer.
 func fitObject(dst reflect.Value, v any, at string) error {
 	fields := fieldsOf(dst.Type())
 	if list, is := v.([]any); is && len(list) == 1 && takes(dst.Type(), list[0]) {
@@ -489,7 +491,7 @@ func fitObject(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// fitField reads a value into a field. Listed values may differ in case and be decorated.
+// fitField reads a value into a field. A listed value may differ in case, or be in quotes or asterisks.
 func fitField(of reflect.Value, f field, v any, at string) error {
 	dst := of.Field(f.index)
 	err := fit(dst, v, strings.TrimPrefix(at+"."+f.key, "."))
@@ -501,8 +503,8 @@ func fitField(of reflect.Value, f field, v any, at string) error {
 	return err
 }
 
-// soleField returns the field that a value without its object belongs to: a list, or one of its elements, to
-// the only list, a text or a number to the field marked "alone".
+// soleField returns the field to which a value without its object belongs: a list or an element to the only
+// list of the form, a text or a number to the field marked "alone".
 func soleField(t reflect.Type, fields []field, v any) (field, bool) {
 	_, isList := v.([]any)
 	object, isObject := v.(map[string]any)
@@ -522,7 +524,7 @@ func soleField(t reflect.Type, fields []field, v any) (field, bool) {
 	return fields[at], true
 }
 
-// hasField reports whether an object has a key of the form with a value.
+// hasField reports whether an object has a key of the form whose value is not null.
 func hasField(fields []field, object map[string]any) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return lookup(object, f.key) != nil })
 }

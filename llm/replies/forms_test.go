@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// The forms of replies that packages ask for, in small.
+// Small versions of the forms that packages use.
 type (
 	truth struct {
 		Verdict bool
@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// readAs is how a reply is read as a T: the value, or the fault that the model is told.
+// readAs returns the value that is read as a T, or the fault that the model would get.
 func readAs[T any](reply string) string {
 	value, err := replies.Read[T](reply)
 	if f, ok := any(&value).(*facts); ok {
@@ -59,8 +59,8 @@ func readAs[T any](reply string) string {
 	return fmt.Sprint(value)
 }
 
-// Replies as models were seen to write them, and worse: what has one meaning is read, all
-// else is a fault in the words of the form, and nothing passes for an empty answer.
+// Replies as models write them, and worse: a reply with one meaning is read, others are faults in the words of
+// the form, and none is read as an empty answer.
 func TestForms(t *testing.T) {
 	of := map[string]func(string) string{"truth": readAs[truth], "plan": readAs[plan], "report": readAs[report], "facts": readAs[facts],
 		"numbers": readAs[numbers], "names": readAs[names], "form": readAs[form], "state": readAs[state]}
@@ -85,7 +85,7 @@ type form struct {
 	Of map[string][]string
 }
 
-// The second asking names the fault in the words of the form.
+// The second request names the fault in the words of the form.
 func TestAskedAgain(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"keep": ["none"]}`, `{"keep": ["1"]}`)
 	got, _, err := replies.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
@@ -94,7 +94,7 @@ func TestAskedAgain(t *testing.T) {
 	check.Equal(t, m.Requests()[1].Messages[2].Text, want)
 }
 
-// Whatever stands in a reply is read or refused; what is read is read again.
+// Any reply is read or refused, and a value that was read can be written and read again.
 func FuzzForm(f *testing.F) {
 	for _, s := range []string{`{"keep": ["1"], "facts": [["a", "b", 1]]}`, `{"of": {"a": {"b": "c"}}}`, `[{"names": 1e999}]`, `{"score": "-.5/1e9"}`, `{"details": "x"}`} {
 		f.Add(s)
@@ -167,7 +167,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: asked again with %+v", tc.name, requests[1].Messages)
 		}
 	}
-	// A long bad reply is not fed back whole.
+	// The second request shows only a part of a long bad reply.
 	script := llmtest.NewScript("m").Reply(llmtest.Any, strings.Repeat("blah ", 100_000), `{"verdict":"yes"}`)
 	_, _, err := replies.Decode[verdict](t.Context(), script, llm.Prompt("?"))
 	check.OK(t, err)

@@ -19,17 +19,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// maxJSONDepth limits the nesting of a model's JSON.
+// maxJSONDepth limits the depth of nested values in a model's JSON.
 const maxJSONDepth = 200
 
 // ReadObject finds the JSON object in a model's reply and returns it as valid, compact JSON. It skips reasoning blocks,
 // code fences and prose around the object, and repairs trailing commas, single quotes, comments, raw line breaks in
 // strings and the literals of Python and JavaScript (NaN and the infinities become null).
 //
-// A truncated object is never repaired: the missing part might be the important one ([ErrTruncated]). Several
+// A truncated object is never repaired, since its missing part may be important: it is [ErrTruncated]. Several
 // different objects, duplicate keys, broken JSON and no JSON at all are [ErrInvalidOutput]; so are an object
-// whose text continues after its last brace and one with unquoted keys, of which only an inner object could
-// be read. Braces in prose are skipped.
+// whose text continues after its last brace and one with unquoted keys, of which only an inner object could be
+// read. Braces in prose are skipped.
 func ReadObject(text string) (json.RawMessage, error) {
 	text, _, open := llm.SplitThinking(text)
 	if open {
@@ -46,7 +46,7 @@ func ReadObject(text string) (json.RawMessage, error) {
 		err := p.value(0)
 		switch {
 		case err == nil && continuation.MatchString(trimmed[p.at:]):
-			return nil, outputError(llm.ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
+			return nil, outputError(llm.ErrInvalidOutput, text, p.fail("another key or a brace follows the end of the object"))
 		case err == nil:
 			if at = p.at; len(found) <= len("{}") {
 				found = p.out
@@ -70,8 +70,8 @@ func ReadObject(text string) (json.RawMessage, error) {
 // continuation matches text after an object that seems to belong to it: another key, or one brace too many.
 var continuation = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
 
-// prose reports whether the text after a brace is no JSON: neither a quote nor a word that is followed by a
-// colon, a quote or another brace before the closing one.
+// prose reports whether the text after an opening brace is prose, not an object: it begins neither with a quote
+// nor with a word that a colon, a quote or another opening brace follows before the closing brace.
 func prose(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	first, _ := utf8.DecodeRuneInString(rest)
@@ -91,12 +91,12 @@ func outputError(kind llm.Kind, text string, err error) *llm.Error {
 
 var errCut = errors.New("the JSON ends too early")
 
-// jsonReader reads one JSON value leniently and writes it strictly.
+// jsonReader reads one JSON value with the faults that models make, and writes it as valid JSON.
 type jsonReader struct {
 	in     string
 	at     int
 	out    []byte
-	sawKey bool // a key and its colon were read: this is JSON, not prose
+	sawKey bool // a key and its colon were read, so the text is JSON, not prose
 }
 
 func (p *jsonReader) fail(what string) error {
@@ -202,7 +202,7 @@ func (p *jsonReader) array(depth int) error {
 	}
 }
 
-// separator reads the comma before the next element, or the end.
+// separator reads the comma before the next element, or the closing bracket.
 func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 	if err := p.skip(); err != nil {
 		return false, err
@@ -228,15 +228,15 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 	return false, nil
 }
 
-// text reads a string in either kind of quotes.
+// text reads a string in double or single quotes.
 func (p *jsonReader) text() (s string, err error) {
 	quote := p.in[p.at]
-	strict := []byte{'"'} // the same as JSON has it
+	strict := []byte{'"'} // the string as valid JSON
 	for p.at++; p.at < len(p.in); p.at++ {
 		switch c := p.in[p.at]; {
 		case c == quote:
 			p.at++
-			// A mark for every byte that is no UTF-8.
+			// Unmarshal replaces every byte that is no UTF-8 by U+FFFD.
 			err = json.Unmarshal(append(strict, '"'), &s)
 			return s, err
 		case c == '\\':
@@ -266,7 +266,7 @@ func (p *jsonReader) escape(strict []byte) ([]byte, error) {
 	case strings.IndexByte(`"\/bfnrt`, rest[1]) >= 0:
 		p.at++
 		return append(strict, rest[:2]...), nil
-	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep both
+	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep the backslash
 		return append(strict, `\\`...), nil
 	case len(rest) < 6:
 		return nil, errCut
@@ -304,7 +304,7 @@ func (p *jsonReader) number() error {
 	return nil
 }
 
-// literal reads true, false and null in the spellings of models.
+// literal reads true, false and null, which models also write as True, None or NaN.
 func (p *jsonReader) literal() error {
 	rest := p.in[p.at:]
 	for _, row := range wordRows["literal"] {
@@ -327,19 +327,19 @@ const bodyExcerpt = 500
 
 // Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a key.
 func Excerpt(body []byte, secrets ...string) string {
-	// Redact before cutting, so that no half of a key is left at the cut.
+	// Remove keys before cutting, so that no half of a key is left at the end.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	const hidden = "***"
 	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones ("-") are placeholders
+		if len(s) >= 4 { // a shorter secret, such as "-", is a placeholder
 			text = strings.ReplaceAll(text, s, hidden)
 		}
 	}
 	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
 }
 
-// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes shortened.
+// keyLike matches API keys and bearer tokens, which servers repeat in error messages, sometimes shortened.
 var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
 
 func clip(s string, n int) string {
@@ -349,15 +349,14 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// reaskExcerpt limits the part of a bad reply that is shown to the model again, so that prompts do not grow
-// without bound.
+// reaskExcerpt limits the part of a bad reply that the repeated request shows to the model, in bytes.
 const reaskExcerpt = 2000
 
 // Decode asks m for a JSON object and reads it into a T: a struct whose fields are texts, numbers, truth values, lists,
 // maps, [Triple] and structs of these. A request without a schema is sent with the schema of T. A method Check() error
-// of T adds rules that its type cannot express. A reply that cannot be read, or fails its check, is requested once more
-// with the fault named; after that the error is [ErrInvalidOutput]. A truncated reply is not requested again. Meters of
-// the context count unread replies. The usage in the reply, or in the error, covers all calls.
+// of T adds rules that its type cannot express. If a reply cannot be read, or Check fails, the request is sent once
+// more with the fault named; after that the error is [ErrInvalidOutput]. A truncated reply is not requested again.
+// Meters of the context count unread replies. The usage in the reply, or in the error, covers all calls.
 func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Reply, error) {
 	if len(req.Schema) == 0 {
 		req.Schema = Schema[T]()
@@ -395,7 +394,7 @@ func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Re
 func Read[T any](text string) (T, error) {
 	var value T
 	plain, _, _ := llm.SplitThinking(text)
-	raw, err := wholeJSON(Unfence(strings.TrimSpace(plain)), `["`), error(nil) // a list or a quoted text
+	raw, err := wholeJSON(Unfence(strings.TrimSpace(plain)), `["`), error(nil) // accepts a list or a quoted text too
 	if raw == nil {
 		raw, err = ReadObject(text)
 	}
@@ -415,7 +414,7 @@ func Read[T any](text string) (T, error) {
 	return value, nil
 }
 
-// wholeJSON returns a text that is a single JSON value starting with one of the given bytes; nil otherwise.
+// wholeJSON returns the JSON value that is the whole text and starts with one of the given bytes; else nil.
 func wholeJSON(text, begins string) json.RawMessage {
 	p := &jsonReader{in: strings.TrimSpace(text)}
 	if strings.IndexAny(p.in, begins) != 0 || p.value(0) != nil || p.at != len(p.in) {
@@ -424,7 +423,7 @@ func wholeJSON(text, begins string) json.RawMessage {
 	return p.out
 }
 
-// addUsage adds the usage of earlier calls to the error of the last one.
+// addUsage returns the error of the last call with the usage of earlier calls added.
 func addUsage(err error, u llm.Usage) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {

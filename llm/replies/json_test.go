@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Each line is a reply with the object that is read, or with what is wrong.
+// Each line has a reply and the object that is read, or the fault.
 func TestReadObject(t *testing.T) {
 	kinds := map[string]llm.Kind{"ErrInvalidOutput": llm.ErrInvalidOutput, "ErrTruncated": llm.ErrTruncated}
 	read := func(in, want string, kind llm.Kind) {
@@ -34,7 +34,7 @@ func TestReadObject(t *testing.T) {
 	})
 	check.OK(t, err)
 	read("{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}", "")
-	read(strings.Repeat(`{"a":`, 100_000), "", llm.ErrInvalidOutput) // too deep
+	read(strings.Repeat(`{"a":`, 100_000), "", llm.ErrInvalidOutput) // too deeply nested
 	read(`{"a":`+strings.Repeat("[", 1<<20), "", llm.ErrInvalidOutput)
 }
 
@@ -60,8 +60,7 @@ func FuzzReadObject(f *testing.F) {
 		check.Must(t, json.Valid(got) && got[0] == '{', "%q gave %s", in, got)
 		again, err := ReadObject(string(got))
 		check.Must(t, err == nil && string(again) == string(got), "%s read again: %s, %v", got, again, err)
-		// What encoding/json takes as an object without objects inside it means
-		// the same here.
+		// An object without inner objects that encoding/json accepts is read with the same meaning.
 		var mine, theirs map[string]any
 		if strings.Count(in, "{") == 1 && json.Unmarshal([]byte(in), &theirs) == nil {
 			check.Must(t, json.Unmarshal(got, &mine) == nil && reflect.DeepEqual(mine, theirs), "%q is valid and was changed to %s", in, got)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Schema returns the JSON schema that [Decode] sends for a T, for callers of [Read]; nil if T has none.
+// Schema returns the JSON schema of T that [Decode] sends, for callers of [Read]; nil if T has none.
 //
 // A type with raw JSON or its own UnmarshalJSON has none. Keys have the order of the fields; those with omitempty are
 // optional. The tag llm:"enum=a|b" lists the values of a text, or of the texts of a list; a reply may have others.
@@ -85,13 +85,13 @@ func writeObject(b *bytes.Buffer, t reflect.Type) bool {
 	return err == nil && required != nil
 }
 
-// field is a field of a form.
+// field is a field of a form: its key in JSON and its options.
 type field struct {
 	index    int
 	key      string
-	optional bool     // omitempty: the prompt does not always ask for it
-	alone    bool     // llm:"alone": what a text in place of the object means
-	values   []string // llm:"enum=a|b"
+	optional bool     // marked omitempty: a reply may lack the key
+	alone    bool     // tag llm:"alone": a text in place of the object is this field
+	values   []string // texts listed in the tag llm:"enum=a|b"
 }
 
 func fieldsOf(t reflect.Type) (out []field) {

@@ -4,7 +4,7 @@ package replies
 
 import (
 	"cmp"
-	_ "embed" // words.txt
+	_ "embed" // for words.txt
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// wordRows are the rows of words.txt by kind.
+// wordRows are the rows of words.txt by their first word, the kind.
 var wordRows = readWords(wordsFile)
 
 //go:embed words.txt
@@ -31,7 +31,7 @@ func readWords(file string) map[string][][]string {
 	return rows
 }
 
-// answerWords announce the answer, in labels and as keys of objects.
+// answerWords matches the words that name an answer, in labels such as "Final answer:" and as keys of objects.
 const answerWords = `(?:the |my |short |direct |final |endgültige |kurze )*(?:answer|response|antwort|réponse(?: finale)?|respuesta(?: final)?|risposta(?: finale)?|resposta(?: final)?|antwoord|svar|odpowiedź|ответ|cevap|回答|答案|最终答案|答え|답변|الإجابة)`
 
 var (
@@ -47,13 +47,13 @@ var (
 	tagged         = regexp.MustCompile(`(?is)^<(answer|final_answer|response|output|result)>(.*)</(\w+)>$`)
 )
 
-// maxWraps limits the wrappings that are removed from one reply.
+// maxWraps limits how often wrappings are removed from one reply.
 const maxWraps = 8
 
-// Unwrap returns a reply without the wrappings around the whole of it: reasoning, a code fence, quotation
-// marks, an object or a list of one text, a label such as "Answer:", an echo of the question, and first lines
-// such as "Sure, here is the answer:". Sources beside the text in an object become marks at its end: [1, 2].
-// A text that merely contains such things is only trimmed.
+// Unwrap returns a reply without wrappings around the whole text: reasoning, a code fence, quotation marks, an
+// object or a list of one text, a label such as "Answer:", an echo of the question, and first lines such as
+// "Sure, here is the answer:". Sources beside the text in an object become marks at its end: [1, 2]. A text
+// that merely contains such things is only trimmed.
 func Unwrap(text, question string) string {
 	if answer, _, open := llm.SplitThinking(text); !open {
 		text = answer
@@ -71,7 +71,7 @@ func Unwrap(text, question string) string {
 	return text
 }
 
-// Unfence removes a Markdown fence around the whole text, closed or not, if it has no language or one of text or JSON.
+// Unfence removes a Markdown fence around the whole text, closed or not, if its language is missing, text or JSON.
 func Unfence(text string) string {
 	mark := strings.TrimLeft(text, "`")
 	if n := len(text) - len(mark); n >= 3 {
@@ -83,14 +83,14 @@ func Unfence(text string) string {
 	inner = strings.TrimRight(inner, " \t\r\n")
 	inner = strings.TrimSuffix(inner, mark)
 	kind := strings.ToLower(strings.TrimSpace(first))
-	more := strings.Count(inner, mark) // fences inside
+	more := strings.Count(inner, mark) // number of fence marks in the text
 	if !ok || more > 0 && (more%2 != 0 || kind != "markdown" && kind != "md") || !slices.Contains([]string{"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "answer"}, kind) {
 		return text
 	}
 	return inner
 }
 
-// unquoted removes quotation marks around the whole text; source marks may follow them.
+// unquoted removes quotation marks around the whole text; marks of sources such as [1] may follow them.
 func unquoted(text string) string {
 	for _, q := range wordRows["quote"] {
 		rest, ok := strings.CutPrefix(text, q[0])
@@ -110,10 +110,10 @@ func unquoted(text string) string {
 	return text
 }
 
-// apostrophe matches one inside or at the end of a word.
+// apostrophe matches an apostrophe after a letter, with the letter.
 var apostrophe = regexp.MustCompile(`\pL['’]`)
 
-// unobject returns the only text of an object or a list, with its sources as marks.
+// unobject returns the only text in a JSON object or list, followed by its sources in brackets.
 func unobject(text string) string {
 	v, err := decoded(wholeJSON(text, "{["))
 	if err != nil {
@@ -122,7 +122,7 @@ func unobject(text string) string {
 	return textIn(v)
 }
 
-// textIn returns the only text of a value, "" if there is none or it is ambiguous.
+// textIn returns the only text in a JSON value, "" if there is none or more than one.
 func textIn(v any) (text string) {
 	switch x := v.(type) {
 	case string:
@@ -131,7 +131,7 @@ func textIn(v any) (text string) {
 		if len(x) != 1 {
 			return ""
 		}
-		if _, is := x[0].(json.Number); !is { // [1] is a mark
+		if _, is := x[0].(json.Number); !is { // [1] marks a source
 			return textIn(x[0])
 		}
 	case map[string]any:
@@ -147,7 +147,7 @@ func textIn(v any) (text string) {
 			case sourceKey.MatchString(key):
 				marks = sourcesIn(x[key])
 			case strings.EqualFold(key, "answered") && x[key] == true, besideKey.MatchString(key):
-			case key == "name" && (x["arguments"] != nil || x["parameters"] != nil): // of a tool
+			case key == "name" && (x["arguments"] != nil || x["parameters"] != nil): // the name of a called tool
 			default:
 				return ""
 			}
@@ -162,7 +162,7 @@ func textIn(v any) (text string) {
 	return ""
 }
 
-// sourcesIn returns the numbers or names of sources as a mark, "" without any.
+// sourcesIn returns the numbers or names of sources in brackets, such as [1, 2], "" without any.
 func sourcesIn(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -198,7 +198,7 @@ func unlabel(text string) string {
 	return text[len(headingPattern.FindString(text)):]
 }
 
-// unasked removes the question at the beginning.
+// unasked removes the question from the beginning of a reply.
 func unasked(text, question string) string {
 	rest := text[len(questionLabel.FindString(text)):]
 	if at := answerLabel.FindStringIndex(rest); at != nil && len(rest) < len(text) {
@@ -216,7 +216,7 @@ func unasked(text, question string) string {
 	return text
 }
 
-// Nothing reports whether a reply, or a part of one, says that there is nothing.
+// Nothing reports whether a reply, or a part of one, is empty or a word for it, such as "none".
 func Nothing(text string) bool {
 	word := strings.ToLower(strings.Trim(text, " \t\r\n#.()[]*\"'`"))
 	return word == "" || slices.Contains(slices.Concat(wordRows["nothing"]...), strings.ReplaceAll(word, " ", "_"))
@@ -232,10 +232,10 @@ func letters(text string) string {
 	}, text)
 }
 
-// A line that only announces an answer consists of these words, at least one of them an opening word.
+// A line that only announces an answer consists of these words, at least one of them in openingWords.
 var openingWords, announcingWords = slices.Concat(wordRows["opening"]...), slices.Concat(wordRows["announcing"]...)
 
-// unannounced removes a first line of such words that ends with a colon.
+// unannounced removes a first line that only announces the answer and ends with a colon.
 func unannounced(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	plain := strings.TrimRight(line, "*_ \t\r")
@@ -255,7 +255,7 @@ func unannounced(text string) string {
 	return rest
 }
 
-// announcement matches such words in languages without blanks.
+// announcement matches an announcing line in languages without blanks between words.
 var announcement = regexp.MustCompile(`^(?:好的|当然|以下是|以下は|这是|根据|提供的|证据|资料|はい|質問|问题|への|的|答案|回答|です|に基づく|답변입니다|다음은|如下)+$`)
 
 // Content is the text of a message as servers and their clients write it: a string, null,
@@ -267,7 +267,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	var text string
 	var parts []struct{ Type, Text string }
 	if json.Unmarshal(b, &text) != nil {
-		_ = json.Unmarshal(b, &parts) // a part of another type has no text
+		_ = json.Unmarshal(b, &parts) // parts of other types have no text
 		for _, p := range parts {
 			if p.Type == "" || strings.Contains(p.Type, "text") {
 				text += p.Text

@@ -22,7 +22,7 @@ func table[T any](t *testing.T, name string, one func(T)) {
 	check.OK(t, journal.EachLine(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }))
 }
 
-// Each line is a reply, its question and the reply without what is around it.
+// Each line has a reply, its question and the reply without wrappings.
 func TestUnwrap(t *testing.T) {
 	table(t, "wrappings.jsonl", func(c struct{ Input, Question, Want string }) {
 		got := replies.Unwrap(c.Input, c.Question)

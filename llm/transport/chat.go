@@ -25,7 +25,7 @@ type chat struct {
 	path string
 	body func(*endpoint, chatRequest) map[string]any
 	read func(body []byte) (llm.Reply, error)
-	cuts bool // the server may cut a prompt silently
+	cuts bool // whether the server may cut a long prompt without an error
 }
 
 // OpenAI returns a chat model behind OpenAI's API or a compatible one: vLLM, llama.cpp, LM Studio, a gateway.
@@ -47,12 +47,12 @@ func Ollama(c Config) (llm.Model, error) {
 	return &chat{k.named("ollama"), "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
-// chatRequest is a request with the settings that a server may refuse.
+// chatRequest is a request and the form in which it is sent, which changes if a server refuses a setting.
 type chatRequest struct {
 	llm.Request
-	oldLimit bool    // max_tokens in place of max_completion_tokens
+	oldLimit bool    // the limit is sent as max_tokens, not max_completion_tokens
 	stream   *stream // nil asks for the reply in one piece
-	noUsage  bool    // a stream does not ask for its usage
+	noUsage  bool    // the stream is requested without its usage
 }
 
 // Generate implements [llm.Model].
@@ -61,8 +61,8 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 }
 
 // Stream implements [llm.Streamer]. If a server refuses a setting, this and later requests to that model are sent
-// without it. A reply is not requested again once a part of it was passed on. The first reply of a model, and every
-// reply of a model that reasoned before, is passed on after the end of its reasoning, or as a whole.
+// without the setting. After piece has received a part, the request is not repeated. A model's first reply, and
+// every reply of a model that has reasoned before, is passed to piece after the end of its reasoning, or whole.
 func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) error) (llm.Reply, error) {
 	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
@@ -88,7 +88,7 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 		if err == nil && (reply.Reasoning != "" || !r.JSON && len(r.Schema) == 0) {
 			m.t.plain(m.name, &reply)
 		}
-		if !errors.Is(err, llm.ErrBadRequest) { // the server accepted the rest
+		if !errors.Is(err, llm.ErrBadRequest) { // the server accepted the request without the dropped settings
 			for _, s := range dropped {
 				m.t.refused(m.name, s.name, true)
 			}
@@ -102,12 +102,12 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	}
 }
 
-// ask makes one request. A server that ignores max_completion_tokens is recognized by a longer reply.
+// ask makes one request. After a reply beyond max_completion_tokens, later requests send max_tokens.
 func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err error) {
 	err = m.post(ctx, m.path, m.body(m.endpoint, req), req.stream, func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
-		// The key is removed from a reply, which is stored, judged and reported; short ones are placeholders or words.
+		// Replies are stored and reported, so the API key is removed; a short one is a placeholder.
 		if key := m.Key.Reveal(); len(key) >= leastSecret {
 			for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
 				*text = strings.ReplaceAll(*text, key, m.Key.String())
@@ -130,10 +130,10 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	return reply, nil // with its own usage: earlier attempts are on the bill
+	return reply, nil // its usage excludes failed attempts, which the bill of ctx has
 }
 
-// bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other languages.
+// bytesPerToken is more than the bytes per token of any text: English has four in cl100k.
 const bytesPerToken = 8
 
 // cut returns an error if the server has read less of the prompt than was sent.
@@ -146,22 +146,22 @@ func (m *chat) cut(req llm.Request, read int) error {
 		return nil
 	}
 	return &llm.Error{Kind: llm.ErrContextLength, Billed: llm.BilledYes, Err: fmt.Errorf(
-		"%s: the server has read %d tokens of a prompt of %d bytes: it was cut at the context of the model", m.name, read, sent)}
+		"%s: the server has read only %d tokens of a prompt of %d bytes: shorten the prompt, or raise ContextTokens", m.name, read, sent)}
 }
 
 // optionalSetting is a part of a request that some servers refuse.
 type optionalSetting struct {
 	name  string
-	words *regexp.Regexp // in the message of a server that refuses it
+	words *regexp.Regexp // matches the error message of a server that refuses the setting
 	sent  func(chatRequest) bool
 	drop  func(*chatRequest)
 }
 
-// newLimit is OpenAI's name for the limit of a reply; other servers only know max_tokens.
+// newLimit is OpenAI's present name for the limit of a reply; older servers only know max_tokens.
 const newLimit = "max_completion_tokens"
 
-// optionalSettings are in the order in which they are dropped: a schema is replaced by a JSON object, and
-// that by a form that only the prompt describes.
+// optionalSettings are in the order in which they are dropped. A dropped schema becomes a request for any JSON
+// object; if that is dropped too, only the prompt describes the form.
 var optionalSettings = []optionalSetting{
 	{"temperature", regexp.MustCompile(`(?i)\btemperature\b`),
 		func(r chatRequest) bool { return r.Temperature != nil }, func(r *chatRequest) { r.Temperature = nil }},
@@ -201,8 +201,8 @@ func messages(req llm.Request) []chatMessage {
 	return out
 }
 
-// optionsSet returns the options that are set, by the names of both servers; limit is the server's name for
-// the limit of the reply.
+// optionsSet returns the options that are set, under the names that OpenAI and Ollama share; limit is the name
+// of the reply's limit, in which they differ.
 func optionsSet(req llm.Request, limit string) map[string]any {
 	o := map[string]any{}
 	if req.Temperature != nil {
@@ -223,7 +223,7 @@ func optionsSet(req llm.Request, limit string) map[string]any {
 	return o
 }
 
-// openAIBody returns a request with exactly the options that are set.
+// openAIBody returns the body of a request to OpenAI, with exactly the options that are set.
 func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	limit := newLimit
 	if req.oldLimit {
@@ -250,10 +250,10 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	return body
 }
 
-// notInName matches what OpenAI does not accept in the name of a schema, of 1 to 64 characters.
+// notInName matches the characters that OpenAI does not accept in the name of a schema.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its properties.
+// strict reports whether a schema fits OpenAI's strict mode: objects have all their properties and no others.
 func strict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && strictValue(v)
@@ -273,14 +273,14 @@ func strictValue(v any) bool {
 	return !slices.ContainsFunc(list, func(inner any) bool { return !strictValue(inner) })
 }
 
-// readOpenAI reads a chat completion.
+// readOpenAI reads a chat completion of OpenAI's format.
 func readOpenAI(body []byte) (llm.Reply, error) {
 	var r streamEvent
 	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
 	var used tokenCounts
-	_ = lenient(r.Usage, &used) // unreadable figures are estimated
+	_ = lenient(r.Usage, &used) // token counts that cannot be read are estimated
 	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: metering.UsageOf(used.Prompt, used.Completion)}
 	reply.Usage.ProviderCached = int(min(max(used.Details.Cached, 0), max(used.Prompt, 0)))
 	if len(r.Choices) == 0 {
@@ -308,7 +308,7 @@ type tokenCounts struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// lenient decodes a JSON object and ignores fields of an unexpected type, so that they do not fail the reply.
+// lenient decodes a JSON object and ignores fields of an unexpected type, which would otherwise fail the reply.
 func lenient(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) && shape.Field != "" {
@@ -317,8 +317,8 @@ func lenient(data []byte, v any) error {
 	return err
 }
 
-// ollamaBody returns a request with exactly the options that are set, and a schema as the format. Fields of
-// Extra go to the top level, and the ones in its "options" to the options.
+// ollamaBody returns the body of a request to Ollama, with exactly the options that are set. Fields of Extra go
+// to the top level of the body, and fields of Extra["options"] to the options.
 func ollamaBody(e *endpoint, req chatRequest) map[string]any {
 	options := optionsSet(req.Request, "num_predict")
 	options["num_ctx"] = cmp.Or(e.ContextTokens, e.context(req.Request))
@@ -338,19 +338,19 @@ func ollamaBody(e *endpoint, req chatRequest) map[string]any {
 }
 
 const (
-	leastContext = 4096 // Ollama's own default
-	openReply    = 2048 // room for a reply without a limit
+	leastContext = 4096 // Ollama's default context, in tokens
+	openReply    = 2048 // tokens kept for a reply without a limit
 )
 
-// context returns the context size for Ollama, which otherwise cuts prompts at its default: the tokens of
-// prompt and reply and a quarter more, since other vocabularies need more, rounded up to a power of two. It
-// never falls, since Ollama reloads the model when it changes.
+// context returns the context size for Ollama, which cuts longer prompts: the estimated tokens of the prompt, a
+// quarter more for other vocabularies, and the reply's limit, rounded up to a power of two. The size never
+// falls, since Ollama reloads the model when it changes.
 func (e *endpoint) context(req llm.Request) int {
 	need := llm.Reply{}.UsageFor(req).PromptTokens*5/4 + cmp.Or(req.MaxTokens, openReply)
 	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
 }
 
-// readOllama reads a reply that came in one object.
+// readOllama reads a reply of Ollama's chat that is one JSON object.
 func readOllama(body []byte) (llm.Reply, error) {
 	var r struct {
 		streamEvent
@@ -363,7 +363,7 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return reply, fmt.Errorf("read the chat: %w", err)
 	}
 	if !r.Done {
-		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
+		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends before its last part")}
 	}
 	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), metering.UsageOf(r.Prompt, r.Eval)
 	return llm.Finish(reply, string(r.Message.Content), string(r.Reason))

@@ -31,7 +31,7 @@ func debugLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// both runs a test against either wire format.
+// both runs a test with either wire format.
 func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, s *llmtest.Server, m llm.Model)) {
 	t.Helper()
 	for _, kind := range []string{"openai", "ollama"} {
@@ -90,7 +90,7 @@ func TestReplyAndUsage(t *testing.T) {
 	})
 }
 
-// sent is the last request body as the server saw it.
+// sent returns the body of the last request that the server received.
 func sent(t *testing.T, s *llmtest.Server) map[string]any {
 	t.Helper()
 	all := s.Requests()
@@ -158,7 +158,7 @@ func TestStrictSchemas(t *testing.T) {
 	}
 }
 
-// Some models write their JSON as a call of a tool that nobody offered.
+// Some models write their JSON as a call of a tool that no request offered.
 func TestReplyAsToolCall(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"choices": [{"finish_reason": "tool_calls", "message": {"content": null, "tool_calls": [{"function": {"name": "json", "arguments": "{\"keep\": [1]}"}}]}}]}`:   `{"keep": [1]}`,
@@ -172,7 +172,7 @@ func TestReplyAsToolCall(t *testing.T) {
 
 func TestTimeoutAndCancel(t *testing.T) {
 	o := quick
-	o.AttemptTimeout = 300 * time.Millisecond // the server has read the request by then
+	o.AttemptTimeout = 300 * time.Millisecond // by then the server has read the request
 	o.Attempts = 2
 	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
@@ -197,8 +197,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 	})
 }
 
-// A server that refuses so many texts is sent half as many, and no more later on; what it refuses
-// of a single text is an error, after which the size holds.
+// If a server refuses a number of texts, half as many are sent, and no more later; a refused single text is an
+// error, after which the number is kept.
 func TestEmbedderHalves(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
 		var sizes []int
@@ -245,7 +245,7 @@ func TestEmbedderDetails(t *testing.T) {
 		}
 		want := s.Bill().Total
 		check.True(t, bill.Known() == want && want.EmbeddedTokens == 5, "recorded %+v, billed %+v", bill.Known(), want)
-		// Bad replies are errors, whatever the shape.
+		// Unusable replies of any form are errors.
 		for _, body := range []string{
 			`{"data":[{"index":0,"embedding":[1]}],"embeddings":[[1]]}`,
 			`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}],"embeddings":[[1],[]]}`,
@@ -274,8 +274,7 @@ func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 	}
 }
 
-// A stream of Ollama without its last piece is no answer, even on a connection that
-// ended well.
+// A stream of Ollama without its last line is an error, even if the connection ended without one.
 func TestLostStream(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
@@ -285,17 +284,16 @@ func TestLostStream(t *testing.T) {
 	check.Is(t, err, llm.ErrTransient, "%+v", reply)
 }
 
-// A setting that a server refuses is left out, at once and later on, and said once. A
-// schema is given up for a JSON object, and that for nothing; other faults of a request
-// give up nothing.
+// A setting that a server refuses is omitted at once and later, and reported once. A schema is replaced by a
+// JSON object, and that by nothing; other faults of a request change no setting.
 func TestRefusedSettings(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object"}`)
 	for _, tc := range []struct {
 		name    string
 		status  int
-		refuses map[string]string // what the server says to requests that contain the key
-		first   int               // requests of the first call
-		gone    []string          // what is not sent any more
+		refuses map[string]string // the server's error for requests that contain the key
+		first   int               // number of requests of the first call
+		gone    []string          // settings that are no longer sent
 		left    []string
 		fails   bool
 	}{
@@ -342,13 +340,13 @@ func TestRefusedSettings(t *testing.T) {
 	}
 }
 
-// A server that refuses max_completion_tokens, or passes over it, is told max_tokens.
+// A server that refuses or ignores max_completion_tokens gets max_tokens.
 func TestOldNameOfTheLimit(t *testing.T) {
 	req := llm.Prompt("Write on.")
 	req.MaxTokens = 5
 	for name, tc := range map[string]struct {
 		f    llmtest.Fault
-		want []string // the limits of the first two calls' requests
+		want []string // limits in the requests of the first two calls
 	}{
 		"refuses":     {llmtest.Fault{Status: 422, Body: `{"detail": [{"loc": ["body", "max_completion_tokens"], "msg": "Extra inputs are not permitted"}]}`}, []string{newLimit, "max_tokens", "max_tokens"}},
 		"passes over": {llmtest.Fault{Reply: &llm.Reply{Text: "on and on", Usage: llm.Usage{PromptTokens: 2, CompletionTokens: 6}}}, []string{newLimit, "max_tokens"}},
@@ -372,8 +370,8 @@ func TestOldNameOfTheLimit(t *testing.T) {
 	}
 }
 
-// Ollama is told the context that a prompt and its reply need, which never falls; a
-// prompt that it has read in part only is a failure.
+// Ollama gets the context size that a prompt and its reply need, which never falls; a prompt that it has read
+// only in part is an error.
 func TestOllamaContext(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()

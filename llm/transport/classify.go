@@ -25,11 +25,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// failure is the error of an attempt and its consequence for the next one.
+// failure is the error of an attempt; soft and final limit the retries.
 type failure struct {
 	*llm.Error
-	soft  bool // retried at most maxSoft times
-	final bool // not retried, whatever its kind
+	soft  bool // the call is retried at most maxSoft times
+	final bool // the call is not retried, whatever the kind of the error
 }
 
 // classifyStatus returns the error of a reply without a success status.
@@ -40,14 +40,14 @@ func classifyStatus(status int, h http.Header, body []byte) *llm.Error {
 	return e
 }
 
-// kindOf reads the status first and the provider's code second; the free text only distinguishes two meanings
-// of a 400. (Matching numbers in text would read "…14290 tokens" as a 429.)
+// kindOf decides by the status first and by the provider's code second. The message only tells a prompt that is
+// too long from other bad requests: numbers in it prove nothing ("14290 tokens" is no status 429).
 func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	switch {
 	case status == http.StatusPaymentRequired,
 		code == "insufficient_quota", code == "billing_hard_limit_reached", code == "billing_not_active":
 		return llm.ErrQuotaExhausted, llm.BilledNo
-	case status == http.StatusTooManyRequests, status == 529: // 529: overloaded (Anthropic)
+	case status == http.StatusTooManyRequests, status == 529: // Anthropic sends 529 when it is overloaded
 		return llm.ErrRateLimited, llm.BilledNo
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return llm.ErrAuth, llm.BilledNo
@@ -72,7 +72,7 @@ var tooLong = regexp.MustCompile(
 	`(?i)context[ _]length|context window|available context size|exceeds context|(?:prompt|input) is too long|too many tokens`)
 
 // serverError reads {"error": {"code", "type", "message"}}, {"error": "text"} and {"message": "text"}. The
-// status is a numeric code, 0 without one.
+// status is the code if that is a number, else 0.
 func serverError(body []byte) (status int, code, message string) {
 	var outer struct {
 		Error   json.RawMessage `json:"error"`
@@ -92,12 +92,12 @@ func serverError(body []byte) (status int, code, message string) {
 		code, _ := inner.Code.(string)
 		return int(number), cmp.Or(code, inner.Type), inner.Message
 	}
-	_ = json.Unmarshal(outer.Error, &message) // of another shape it has none
+	_ = json.Unmarshal(outer.Error, &message) // an error that is no text has no message
 	return int(number), "", cmp.Or(message, outer.Message)
 }
 
-// errorInBody returns the error of a reply with a success status and an error object, as some gateways and
-// streaming servers send, and nil without one.
+// errorInBody returns the error in a body that came with a success status, as some gateways and streaming
+// servers send it, or nil if the body has no error.
 func errorInBody(body []byte) *llm.Error {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
@@ -121,7 +121,7 @@ func isError(raw json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", `""`, "false", "{}", "[]", "0"}, string(bytes.TrimSpace(raw)))
 }
 
-// sentence returns the message of an error body, or the whole body without one.
+// sentence returns the message in the body of an error, or the whole body if it has no message.
 func sentence(body []byte) []byte {
 	if _, _, message := serverError(body); message != "" {
 		return []byte(message)
@@ -135,7 +135,7 @@ func classifyNet(ctx context.Context, err error) *failure {
 		return &failure{Error: llm.Canceled(ctx, llm.BilledUnknown)}
 	}
 	var own *llm.Error
-	if errors.As(err, &own) { // from the base transport
+	if errors.As(err, &own) { // the error comes from Options.Base
 		e := *own
 		return &failure{Error: &e}
 	}
@@ -165,10 +165,10 @@ func classifyNet(ctx context.Context, err error) *failure {
 	return e
 }
 
-// parseRetryAfter reads retry-after-ms and both forms of Retry-After. A date is compared with the server's
-// Date. Invalid values and the past are 0.
+// parseRetryAfter reads retry-after-ms and both forms of Retry-After. A date in Retry-After is compared with
+// the server's Date. Invalid values and past dates give 0.
 func parseRetryAfter(h http.Header, now time.Time) time.Duration {
-	const most = 1e6 // seconds; keeps the conversion from overflowing
+	const most = 1e6 // limit in seconds, so that the conversion does not overflow
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && !math.IsNaN(ms) {
 		return time.Duration(min(ms, most*1e3) * float64(time.Millisecond))
 	}
@@ -192,12 +192,12 @@ func parseRetryAfter(h http.Header, now time.Time) time.Duration {
 // ErrBadVector is the kind of the error of an unusable embedding, see [CheckVectors]. It is retried at most twice.
 const ErrBadVector llm.Kind = "unusable vector"
 
-// maxNorm limits the length of a vector: products of two stay within float32.
+// maxNorm limits the Euclidean length of a vector, so that the product of two does not overflow a float32.
 const maxNorm = 1e18
 
-// CheckVectors returns an error for unusable vectors of texts: a wrong number or dimension, a component that
-// is not a number, a length beyond 1e18, or zeros alone for a text that is not blank. Servers send all of
-// these with status 200, so check vectors before storing them.
+// CheckVectors returns an error for unusable vectors of texts: a wrong number of vectors or components, a
+// component that is not a number, a length above 1e18, or only zeros for a text that is not blank. Servers send
+// all of these with status 200, so check vectors before storing them.
 func CheckVectors(texts []string, vectors [][]float32) error {
 	bad := func(format string, args ...any) error {
 		return &llm.Error{Kind: ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf(
@@ -210,7 +210,7 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
 			return bad("vector %d has %d dimensions, vector 0 has %d", i, len(v), len(vectors[0]))
 		}
-		squares := 0.0 // infinite or NaN if a component is
+		squares := 0.0 // infinite or NaN if any component is
 		for _, x := range v {
 			squares += float64(x) * float64(x)
 		}

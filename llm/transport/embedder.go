@@ -23,9 +23,9 @@ import (
 type Embedder struct {
 	*endpoint
 	path   string
-	fields map[string]any // of the body, without the texts
+	fields map[string]any // fields of the request's body, except the texts
 	read   func(body []byte, n int) ([][]float32, llm.Usage, error)
-	size   atomic.Int64 // texts in a request
+	size   atomic.Int64 // number of texts in one request
 }
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
@@ -59,13 +59,13 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 	return e, nil
 }
 
-// Batch returns the number of texts in one request. A cache that stores vectors as they arrive requests no
-// more at a time.
+// Batch returns the number of texts in one request. A cache that stores vectors as they arrive asks for no more
+// texts at a time.
 func (e *Embedder) Batch() int { return int(e.size.Load()) }
 
-// EmbedDocuments returns one vector per text, in order. Texts are sent unchanged, but a blank one as one
-// space, since servers refuse empty ones. If a server refuses several texts in one request, half as many are
-// sent, down to one; later calls keep the number.
+// EmbedDocuments returns one vector per text, in order. Texts are sent unchanged, but a blank text as one
+// space, since servers refuse empty texts. If a server refuses several texts in one request, half as many are
+// sent, down to one; later calls keep that number.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	begin := e.size.Load()
@@ -87,7 +87,7 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 		known = e.size.Load()
 	}
 	if err := CheckVectors(texts, out); err != nil {
-		return nil, fmt.Errorf("%s: %w", e.name, err)
+		return nil, fmt.Errorf("%s: embed texts: %w", e.name, err)
 	}
 	return out, nil
 }
@@ -104,7 +104,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return vectors[0], nil
 }
 
-// embed sends one batch.
+// embed sends one request and returns the vectors of its texts.
 func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 	texts = slices.Clone(texts)
 	for i, t := range texts {
@@ -133,8 +133,8 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 	return vectors, err
 }
 
-// components is a vector in JSON. Anything but numbers becomes NaN, so that it is noticed: encoding/json
-// reads null as 0.
+// components is a vector in JSON. A vector with anything but numbers becomes a NaN, which is noticed:
+// encoding/json reads null as 0.
 type components []float32
 
 func (c *components) UnmarshalJSON(b []byte) error {
@@ -147,7 +147,7 @@ func (c *components) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readOpenAIVectors orders the vectors by their index.
+// readOpenAIVectors reads the vectors of n texts from a reply, in the order of their indexes.
 func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 	var r struct {
 		Data []struct {
@@ -168,7 +168,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 		}
 		if at < 0 || at >= n || out[at] != nil {
 			return nil, used, &llm.Error{Kind: ErrBadVector, Billed: llm.BilledYes,
-				Err: fmt.Errorf("%d vectors for %d texts: index %d comes twice or is none of them", len(r.Data), n, at)}
+				Err: fmt.Errorf("%d vectors for %d texts: index %d occurs twice or is out of range", len(r.Data), n, at)}
 		}
 		out[at] = d.Embedding
 	}

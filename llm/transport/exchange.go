@@ -30,20 +30,20 @@ type exchange struct {
 	t      *Transport
 	req    *http.Request
 	body   []byte
-	key    string // groups the attempts; its random part separates two samples of one request
+	key    string // idempotency key, equal in all attempts; its random part tells two calls with equal bodies apart
 	gate   *gate
 	take   reader
-	stream *stream   // or nil
-	used   llm.Usage // by all attempts
+	stream *stream   // nil if the reply is wanted in one piece
+	used   llm.Usage // usage of all attempts
 	served string
 
-	failures int       // in a row
-	since    time.Time // of the first of them
-	attempts int       // without failures of the endpoint
+	failures int       // number of failed attempts
+	since    time.Time // time of the first failure
+	attempts int       // number of failures that concern this call, not the endpoint
 	soft     int
-	busy     time.Duration // in attempts and back-off
+	busy     time.Duration // time spent in attempts and back-off
 	paused   bool          // the last attempt met an endpoint that is down
-	outage   bool          // the last attempt failed by the endpoint, see endpointFails
+	outage   bool          // the last failure concerned the endpoint, see endpointFails
 	last     *llm.Error
 }
 
@@ -51,7 +51,7 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	var sent struct {
 		Model string `json:"model"`
 	}
-	_ = json.Unmarshal(body, &sent) // without a model in other shapes
+	_ = json.Unmarshal(body, &sent) // other bodies name no model
 	sum := sha256.Sum256(body)
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: fmt.Sprintf("%x-%s", sum[:8], rand.Text()),
@@ -59,7 +59,7 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	}
 }
 
-// do sends a request until it has a reply. Its errors are [*llm.Error]. A stream passes on the reply as it arrives.
+// do sends a request until it has a reply or may not retry. Its errors are [*llm.Error]. s may be nil.
 func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
 	x.stream = s
@@ -87,7 +87,7 @@ func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (
 		return resp, nil
 	}
 	var e *llm.Error
-	if !errors.As(err, &e) { // the context ended while nothing was in flight
+	if !errors.As(err, &e) { // the context ended between two attempts
 		e = llm.Canceled(ctx, llm.BilledNo)
 	}
 	e.Endpoint, e.Usage = display(req.URL), x.used
@@ -135,18 +135,18 @@ func (x *exchange) final(e *failure) bool {
 // Reset implements backoff.BackOff.
 func (x *exchange) Reset() {}
 
-// NextBackOff is full jitter above the server's Retry-After. It stops at the deadline, in which waiting for
-// the endpoint is not counted: that has its own limit.
+// NextBackOff returns a random wait above the server's Retry-After (full jitter). It stops at the deadline,
+// which does not count the wait for a failing endpoint: that has its own limit, MaxOutage.
 func (x *exchange) NextBackOff() time.Duration {
 	if x.paused {
-		return 0 // the gate holds it
+		return 0 // the gate delays the next attempt
 	}
 	ceiling := x.t.o.MaxDelay
 	if n := x.failures - 1; n < 30 {
 		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
 	wait := x.last.RetryAfter
-	if ceiling > 0 { // calls that failed together must not return together; only waits are not reproducible
+	if ceiling > 0 { // random, so that calls that failed together are not retried together; no result depends on it
 		wait += 1 + mrand.N(ceiling)
 	}
 	if x.outage {
@@ -162,9 +162,9 @@ func (x *exchange) NextBackOff() time.Duration {
 	return wait
 }
 
-// stopped returns the last failure of a call that may not be retried.
+// stopped returns the error of a call that may not be retried, with the last failure; why is the reason.
 func (x *exchange) stopped(why error) *llm.Error {
-	e := &llm.Error{Kind: llm.ErrTransient, Billed: x.last.Billed, Err: fmt.Errorf("%w; not tried again after: %w", why, x.last)}
+	e := &llm.Error{Kind: llm.ErrTransient, Billed: x.last.Billed, Err: fmt.Errorf("%w; the call is not retried after: %w", why, x.last)}
 	if own := (*llm.Error)(nil); errors.As(why, &own) {
 		e.Kind = own.Kind
 	}
@@ -180,7 +180,7 @@ func (x *exchange) stop(why string) time.Duration {
 	return backoff.Stop
 }
 
-// attempt waits for the gate and sends the request once.
+// attempt waits until the gate admits the request, and sends it once.
 func (x *exchange) attempt() (*http.Response, *failure) {
 	ctx := x.req.Context()
 	probe, e := x.gate.enter(ctx)
@@ -205,8 +205,8 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	return resp, nil
 }
 
-// workOf returns the work of a server for a reply, in generated tokens: on the processors and small cards
-// behind servers with few slots, llama-bench reads prompts about eight times as fast as it writes.
+// workOf returns the work of a server for a reply, in units of one generated token. A token of the prompt is an
+// eighth: so much faster does llama-bench read prompts on processors and small graphics cards.
 func workOf(u llm.Usage) float64 {
 	return float64(u.CompletionTokens) + float64(u.PromptTokens+u.EmbeddedTokens)/8
 }
@@ -262,7 +262,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 		}
 	}
 	if e := x.read(resp, data); e != nil {
-		if x.stream != nil && !x.stream.ended { // an error of the server in the middle
+		if x.stream != nil && !x.stream.ended { // the server sent an error in the middle of the stream
 			e = x.addPartial(e)
 		}
 		return nil, e
@@ -272,7 +272,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	return resp, nil
 }
 
-// addPartial adds the estimated usage of an interrupted stream, for which the server sends no figures.
+// addPartial adds the estimated usage of an interrupted stream, for which the server reports none.
 func (x *exchange) addPartial(e *failure) *failure {
 	s := x.stream
 	if s == nil {
@@ -287,7 +287,7 @@ func (x *exchange) addPartial(e *failure) *failure {
 	return e
 }
 
-// ended returns the failure of a stream, by its server or by its caller.
+// ended returns the failure of a stream that its server or its caller has ended.
 func (x *exchange) ended(err error) *failure {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -296,7 +296,7 @@ func (x *exchange) ended(err error) *failure {
 	return &failure{Error: e, soft: true}
 }
 
-// logWait logs repeatedly that a reply is late, until it is stopped; nothing is logged after that.
+// logWait logs repeatedly that a reply is late. When stop returns, it logs no more.
 func (x *exchange) logWait(began time.Time) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	tick := time.NewTicker(patience)
@@ -319,10 +319,10 @@ func (x *exchange) logWait(began time.Time) (stop func()) {
 	}
 }
 
-// errIdle means that no more of a body arrived.
+// errIdle means that a reply began and no more bytes of it arrived within IdleTimeout.
 var errIdle = fmt.Errorf("the reply stopped in the middle: %w", context.DeadlineExceeded)
 
-// idleReader resets a timer with every piece that arrives.
+// idleReader resets a timer after every read.
 type idleReader struct {
 	r     io.Reader
 	limit time.Duration
@@ -340,7 +340,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
 		e.Body = replies.Excerpt(sentence(data), x.secrets()...)
-		// Returned as an error, a redirect cannot make any client repeat the request, with key and prompt, elsewhere.
+		// A redirect is an error, so that no client sends the key and the prompt to another address.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
 		}
@@ -358,13 +358,13 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	}
 	var e *llm.Error
 	if !errors.As(err, &e) {
-		// An incomplete JSON document, or one of another shape.
+		// The JSON is incomplete, or it is no reply.
 		e = &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Body: replies.Excerpt(data, x.secrets()...), Err: err}
 	}
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
 	}
-	if e.Body != "" { // it may end with half a secret: cut it again after redaction
+	if e.Body != "" { // it may end with half a secret: redacted shortens a longer part
 		e.Body = string(data[:min(len(data), maxExcerpt)])
 	}
 	return x.redacted(&failure{Error: e, soft: true})
@@ -379,7 +379,7 @@ func (x *exchange) secrets() []string {
 			if !found {
 				token = v
 			}
-			out = append(out, token, strings.Trim(strconv.Quote(token), `"`)) // as it is, and as %q writes it
+			out = append(out, token, strings.Trim(strconv.Quote(token), `"`)) // the token, and the token as %q writes it
 		}
 	}
 	if p, ok := x.req.URL.User.Password(); ok {
@@ -391,7 +391,7 @@ func (x *exchange) secrets() []string {
 	return out
 }
 
-// redacted removes secrets from the texts of a failure; even errors of package net/http quote the reply.
+// redacted removes secrets from the texts of a failure; even errors of package net/http quote parts of a reply.
 func (x *exchange) redacted(e *failure) *failure {
 	secrets := x.secrets()
 	e.Body = replies.Excerpt([]byte(e.Body), secrets...)
@@ -403,7 +403,7 @@ func (x *exchange) redacted(e *failure) *failure {
 	return e
 }
 
-// usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other clients.
+// usageIn reads the token counts in a reply of OpenAI's or Ollama's format, to a chat or to texts to embed.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
 		Usage      tokenCounts    `json:"usage"`

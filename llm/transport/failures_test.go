@@ -29,8 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// inMemory runs f in virtual time against a server that speaks the wire
-// format of kind.
+// inMemory runs f with a virtual clock and a server that speaks the wire format of kind.
 func inMemory(t *testing.T, kind string, c Config, f func(t *testing.T, s *llmtest.Server, m llm.Model)) {
 	t.Helper()
 	t.Run(kind, func(t *testing.T) {
@@ -44,9 +43,8 @@ func inMemory(t *testing.T, kind string, c Config, f func(t *testing.T, s *llmte
 	})
 }
 
-// TestProviderFailures is what really goes wrong with providers, one row
-// each, with the default options and a virtual clock: what the caller gets,
-// how many requests are made, and how long it takes.
+// TestProviderFailures has a row for each real failure of providers, with the default options and a virtual
+// clock: the caller's result, the number of requests, and the time.
 func TestProviderFailures(t *testing.T) {
 	reply := func(r llm.Reply) llmtest.Fault { return llmtest.Fault{Reply: &r} }
 	say := func(text string) llmtest.Fault { return reply(llm.Reply{Text: text}) }
@@ -63,19 +61,19 @@ func TestProviderFailures(t *testing.T) {
 		return r.Text, err
 	}
 	httpDate := llmtest.Fault{Status: 429, Header: map[string]string{
-		// The server's clock is years ahead of the client's (which a bubble
-		// starts in 2000): only the difference of its own two dates counts.
+		// The server's clock is years ahead of the client's (a bubble starts in 2000): only the difference of
+		// the server's two dates counts.
 		"Date": "Wed, 01 Jan 2025 00:00:00 GMT", "Retry-After": "Wed, 01 Jan 2025 00:00:09 GMT",
 	}}
 	for _, tc := range []struct {
 		name     string
 		faults   []llmtest.Fault
-		ask      func(context.Context, llm.Model) (string, error) // nil: generate
+		ask      func(context.Context, llm.Model) (string, error) // nil calls Generate
 		text     string                                           // of a success; "" means the usual one
-		want     llm.Kind                                         // of a failure
+		want     llm.Kind                                         // kind of the failure
 		billed   llm.Billed
 		requests int
-		min, max time.Duration // of the whole call
+		min, max time.Duration // duration of the whole call
 	}{
 		{name: "429 with Retry-After 7", faults: []llmtest.Fault{llmtest.TooManyRequests(7)}, requests: 2, min: 7 * time.Second, max: 8 * time.Second},
 		{name: "429 with an HTTP date", faults: []llmtest.Fault{httpDate}, requests: 2, min: 9 * time.Second, max: 10 * time.Second},
@@ -142,8 +140,7 @@ func TestProviderFailures(t *testing.T) {
 					if e != nil {
 						usage = e.Usage
 					}
-					// What the caller is told is what the provider billed, as far as
-					// anybody can know.
+					// The caller learns what the provider billed, as far as this can be known.
 					if bill := s.Bill().Total; written.Unknown() == 0 && !usage.Estimated && usage != bill {
 						t.Errorf("told %+v, billed %+v", usage, bill)
 					}
@@ -155,7 +152,7 @@ func TestProviderFailures(t *testing.T) {
 	}
 }
 
-// A model alias that moves in the middle of a run mixes two models.
+// If a model's alias changes during a run, the run mixes two models.
 func TestProviderFailureModelChangesUnderItsName(t *testing.T) {
 	var log strings.Builder
 	c := Config{}
@@ -174,7 +171,7 @@ func TestProviderFailureModelChangesUnderItsName(t *testing.T) {
 	})
 }
 
-// served sends one request to a server of its own.
+// served sends one request to a new server.
 func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -192,8 +189,8 @@ func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	return err
 }
 
-// A reply of a few kilobytes that unpacks to a gigabyte ends at the limit, which
-// counts what is unpacked.
+// A reply of a few kilobytes that decompresses to a gigabyte ends at the limit, which counts decompressed
+// bytes.
 func TestCompressedBomb(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -215,7 +212,7 @@ func TestCompressedBomb(t *testing.T) {
 	check.True(t, used <= 64<<20, "%d MB were taken for a limit of 1 MB", used>>20)
 }
 
-// A server that never stops sending headers, or its body, does not hold a call.
+// A server that never stops sending headers, or its body, does not block a call.
 func TestEndlessReplies(t *testing.T) {
 	start := time.Now()
 	for name, h := range map[string]http.HandlerFunc{
@@ -247,7 +244,7 @@ func TestEndlessReplies(t *testing.T) {
 	check.True(t, d <= 30*time.Second, "it took %s", d)
 }
 
-// Cookies that a server sets are not sent back: two calls have nothing in common.
+// Cookies that a server sets are not sent back: calls share nothing.
 func TestNoCookies(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -265,7 +262,7 @@ func TestNoCookies(t *testing.T) {
 	check.True(t, len(got) == 2 && got[0]+got[1] == "", "cookies %q", got)
 }
 
-// A certificate that is not trusted will not be trusted a moment later.
+// An untrusted certificate is not retried.
 func TestCertificatesAreNotTriedAgain(t *testing.T) {
 	var handshakes atomic.Int64
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -291,7 +288,7 @@ func TestCertificatesAreNotTriedAgain(t *testing.T) {
 
 func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
-	s.Close() // nobody listens there any more
+	s.Close() // no server listens there now
 	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
 	check.OK(t, err)
 	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
@@ -364,8 +361,8 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 	check.True(t, !strings.Contains(logged.String(), key) && strings.Contains(logged.String(), "trying again"), "log: %s", logged.String())
 }
 
-// A server that sends the key back, wherever in its reply, does not get it into an
-// error or a reply, and so neither into caches, journals and reports.
+// If a server repeats the key in any part of its reply, the key is in no error or reply, and so not in caches,
+// journals and reports.
 func TestKeyThatIsSentBack(t *testing.T) {
 	const key = `canary"8f3a1c-key`
 	var logged strings.Builder

@@ -26,19 +26,19 @@ type gate struct {
 	limit    aimd
 	breaker  breaker
 	inflight int
-	waiting  list.List // of *waiter
+	waiting  list.List // the *waiter of each waiting request, in order of arrival
 	timer    *time.Timer
 	served   string
-	success  time.Time // the last one
+	success  time.Time // time of the last success
 }
 
 type waiter struct {
-	ready chan struct{} // closed when the fields below are set
+	ready chan struct{} // closed when probe and err are set
 	probe bool
 	err   *failure
 }
 
-// enter waits for admission. probe must be passed to leave.
+// enter waits until the request may be sent. The caller passes probe on to leave.
 func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	w := &waiter{ready: make(chan struct{})}
 	g.mu.Lock()
@@ -53,7 +53,7 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
-	case <-w.ready: // at the same moment: hand it on
+	case <-w.ready: // the request was admitted as ctx ended: admit another one
 		if w.err == nil {
 			g.inflight--
 			g.breaker.probing = g.breaker.probing && !w.probe
@@ -65,8 +65,8 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	return false, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 }
 
-// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and seconds, and
-// the server's name of the model. It warns when that changes: an alias that moves during a run mixes two models.
+// leave ends an admitted request. e is its error, or nil after a success with its work, its seconds and the
+// server's name of the model. leave warns if that name changes: a run would mix two models.
 func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64, served string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -100,7 +100,7 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64, served str
 	g.dispatch()
 }
 
-// fails reports whether calls wait for the endpoint to return, and whether it has answered, but not since t.
+// fails reports whether the endpoint is down but may return, and whether it answered before t but not since.
 func (g *gate) fails(t time.Time) (down, silent bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,7 +108,7 @@ func (g *gate) fails(t time.Time) (down, silent bool) {
 	return down, !g.success.IsZero() && g.success.Before(t)
 }
 
-// dispatch admits waiting requests as far as possible. The caller holds the lock.
+// dispatch admits as many waiting requests as the limits allow. The caller holds g.mu.
 func (g *gate) dispatch() {
 	now := time.Now()
 	b := &g.breaker
@@ -137,14 +137,14 @@ func (g *gate) turnAway(now time.Time) {
 		w := g.waiting.Remove(g.waiting.Front()).(*waiter)
 		e := *g.breaker.last
 		e.Billed, e.Usage = llm.BilledNo, llm.Usage{}
-		e.Err = fmt.Errorf("not sent, the endpoint has been failing for %s; last: %w", now.Sub(g.breaker.opened).Round(time.Second), g.breaker.last)
+		e.Err = fmt.Errorf("not sent: the endpoint has been failing for %s, the last error was: %w", now.Sub(g.breaker.opened).Round(time.Second), g.breaker.last)
 		e.Body = ""
 		w.err = &failure{Error: &e, final: true}
 		close(w.ready)
 	}
 }
 
-// wake calls dispatch later.
+// wake calls dispatch after a time.
 func (g *gate) wake(after time.Duration) {
 	if g.timer != nil {
 		g.timer.Stop()
@@ -156,35 +156,35 @@ func (g *gate) wake(after time.Duration) {
 	})
 }
 
-// The policies below are pure functions of their arguments, time included; [gate] applies them.
+// The types below decide by their arguments alone, time included; [gate] applies them.
 
 const (
-	// startConcurrency is the first adaptive limit; a server on this machine has few slots and would queue requests.
+	// startConcurrency is the first adaptive limit; a server on this machine has few slots and gets startLocal.
 	startConcurrency = 8
 	startLocal       = 2
-	// A cut leaves seven tenths. The next cut is at least cutCooldown later, since running requests still
-	// reflect the old limit.
+	// An overloaded endpoint's limit is multiplied by cutFactor. The next cut is at least cutCooldown later,
+	// since running requests still reflect the old limit.
 	cutFactor   = 0.7
 	cutCooldown = 5 * time.Second
-	// Another slot on a local server is kept if the throughput rises by half of its possible gain; otherwise
-	// it is tried again after holdRounds rounds.
+	// One more slot on a local server is kept if the throughput rises by at least half of what a slot can add;
+	// otherwise it is tried again after holdRounds rounds.
 	keepGain   = 0.5
 	holdRounds = 8
-	leastRound = 8 // replies
+	leastRound = 8 // least number of replies in a round
 )
 
-// aimd is the number of concurrent requests that an endpoint bears: additive increase, multiplicative
-// decrease. A server on this machine refuses nothing but queues requests, so an increase that does not raise
-// the throughput is undone.
+// aimd is the number of concurrent requests that an endpoint bears: additive increase, multiplicative decrease.
+// A server on this machine queues requests rather than refuse them, so an increase that does not raise the
+// throughput is undone.
 type aimd struct {
 	limit  float64
 	most   int
 	local  bool
-	streak int       // successes since the last change or setback
-	until  time.Time // no cut before
+	streak int       // successes since the last change of the limit or failure
+	until  time.Time // the limit is not cut before this time
 
-	// Of a local server: work and seconds of the replies of the round, the throughput
-	// before the last increase (0 without one), and the rounds until the next.
+	// For a local server: the work and the seconds of the round's replies, the throughput before the last
+	// increase (0 without one), and the rounds until the next increase.
 	work, seconds, before float64
 	resting               int
 }
@@ -199,11 +199,11 @@ func newAIMD(most int, local bool) aimd {
 
 func (a *aimd) slots() int { return int(a.limit) }
 
-// success records a reply that arrived while flying requests were running, with its work and seconds. A
-// streak of as many successes as slots adds a slot.
+// success records a reply with its work and seconds; flying is the number of requests that were running. After
+// as many successes in a row as there are slots it adds a slot.
 func (a *aimd) success(flying int, work, seconds float64) {
 	if a.local && flying < a.slots() {
-		return // the limit was not reached
+		return // the limit was not used up, so the reply says nothing about it
 	}
 	if a.streak++; a.streak > 0 {
 		a.work, a.seconds = a.work+work*float64(flying), a.seconds+seconds
@@ -216,7 +216,7 @@ func (a *aimd) success(flying int, work, seconds float64) {
 	}
 }
 
-// round ends a round of replies of a local server.
+// round ends a round of a local server's replies, and changes the limit by the throughput.
 func (a *aimd) round(throughput float64) {
 	a.streak, a.work, a.seconds = 0, 0, 0
 	n := float64(a.slots())
@@ -227,11 +227,11 @@ func (a *aimd) round(throughput float64) {
 		a.resting--
 	case int(n) < a.most:
 		a.limit, a.before = n+1, throughput
-		a.streak = -int(n) - 1 // the next replies are of the old limit
+		a.streak = -int(n) - 1 // the next n replies were requested under the old limit
 	}
 }
 
-// overload cuts the limit, at most once per cooldown or Retry-After, and reports whether it did.
+// overload lowers the limit, at most once within cutCooldown or Retry-After, and reports whether it did.
 func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
 	a.streak, a.work, a.seconds, a.before = 0, 0, 0, 0
 	if now.Before(a.until) {
@@ -243,8 +243,8 @@ func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
 }
 
 const (
-	// The breaker opens if four fifths of at least 20 attempts in half a minute failed transiently, and
-	// admits one probe every half minute.
+	// The breaker opens if the share breakerShare of at least breakerCalls attempts within breakerWindow failed
+	// with a transient error, and then admits one probe every breakerPause.
 	breakerCalls  = 20
 	breakerShare  = 0.8
 	breakerWindow = 30 * time.Second
@@ -253,19 +253,19 @@ const (
 
 // breaker holds back requests to an endpoint that is down.
 type breaker struct {
-	began       time.Time // of the window
-	all, failed int       // attempts in it
+	began       time.Time // start of the window
+	all, failed int       // numbers of attempts and of failed attempts in the window
 
 	opened  time.Time
-	probeAt time.Time // the next probe may go, while open
+	probeAt time.Time // time of the next probe while the breaker is open
 	probing bool      // a probe is under way
-	// answered is true once the endpoint has sent any HTTP reply. Without one there is no outage to wait for,
-	// but probably a wrong address.
+	// answered is true once the endpoint has sent any HTTP reply. Before that the address is probably wrong,
+	// and waiting does not help.
 	answered bool
 	last     *llm.Error
 }
 
-// count adds an attempt to the window, or starts a new one.
+// count adds an attempt to the window, or to a new window if the old one is over.
 func (b *breaker) count(now time.Time, failed int) {
 	if now.Sub(b.began) >= breakerWindow {
 		b.began, b.all, b.failed = now, 0, 0
@@ -276,7 +276,7 @@ func (b *breaker) count(now time.Time, failed int) {
 
 func (b *breaker) open() bool { return !b.opened.IsZero() }
 
-// note records the result of an attempt and reports whether the state changed.
+// note records the result of an attempt and reports whether the breaker opened or closed.
 func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 	if probe {
 		b.probing = false
@@ -285,9 +285,9 @@ func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 		b.answered = true
 	}
 	switch {
-	case e != nil && e.Kind == llm.ErrCanceled: // says nothing about the endpoint
+	case e != nil && e.Kind == llm.ErrCanceled: // a cancelled call says nothing about the endpoint
 	case e == nil || e.Kind != llm.ErrTransient && e.Kind != llm.ErrTimeout:
-		if b.open() { // a server that answers is up
+		if b.open() { // any answer means that the server is up
 			*b = breaker{answered: true}
 			return true
 		}

@@ -20,10 +20,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Plain has a model of another test replied before, without reasoning.
+// Plain records that a model has replied without reasoning.
 func Plain(m llm.Model) { m.(*chat).t.plain(m.Name(), new(llm.Reply)) }
 
-// baseFunc is a base transport made of a function.
+// baseFunc is a base transport made from a function.
 type baseFunc func(r *http.Request) (*http.Response, error)
 
 func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -57,7 +57,7 @@ func TestAIMD(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a := newAIMD(12, false)
 	check.Must(t, a.slots() == 8, "starts with %d", a.slots())
-	// One more per window of successes: 8, then 9, 10, 11; never above 12.
+	// One more slot per window of successes: 8, then 9, 10, 11; never above 12.
 	for want, n := 9, 8; want <= 12; want, n = want+1, n+1 {
 		for i := range n {
 			if a.slots() != want-1 {
@@ -71,7 +71,7 @@ func TestAIMD(t *testing.T) {
 		a.success(a.slots(), 1, 1)
 	}
 	check.Equal(t, a.slots(), 12, "above the user's limit")
-	// A cut to seven tenths, once per cooldown.
+	// Lowers the limit to seven tenths, once per cooldown.
 	check.True(t, a.overload(now, 0) && a.slots() == 8 && !a.overload(now.Add(4*time.Second), 0) && a.slots() == 8, "%d after the first cut", a.slots())
 	check.True(t, a.overload(now.Add(5*time.Second), 20*time.Second) && a.slots() == 5, "%d after the second cut", a.slots())
 	check.True(t, !a.overload(now.Add(24*time.Second), 0), "cut while the server's Retry-After runs")
@@ -83,8 +83,7 @@ func TestAIMD(t *testing.T) {
 	check.Equal(t, a.slots(), 3, "starts with %d of at most 3", a.slots())
 }
 
-// capped is a server that bears so many requests at a time and sends 429 to
-// the others.
+// capped is a server that accepts a number of concurrent requests and sends 429 to others.
 type capped struct {
 	bears   int64
 	flying  atomic.Int64
@@ -125,15 +124,13 @@ func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
 		}
 		wg.Wait()
 		took := time.Since(start).Seconds()
-		// 100 s would be perfect; without adapting, 8 slots take 250 s and 64
-		// mostly earn refusals.
+		// The best possible is 100 s; without adapting, 8 slots take 250 s, and 64 are mostly refused.
 		check.True(t, took <= 150 && c.refused <= calls/20 && c.most >= 20 && c.most <= 22, "%.0f s, %d refused, %d at once", took, c.refused, c.most)
 	})
 }
 
-// A local server has a few slots, and requests wait in front of them inside of it: more
-// are sent while replies come faster for it, and no more, so that no call waits for
-// longer than its limit. Few callers say nothing about the slots.
+// A local server has a few slots, and queues requests inside: more are sent while this speeds up the replies,
+// and no more, so that no call waits longer than its limit. With few callers the limit is not changed.
 func TestConcurrencyOfALocalServer(t *testing.T) {
 	for _, slots := range []int{1, 2, 4, 16} {
 		synctest.Test(t, func(t *testing.T) {
@@ -162,7 +159,7 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 				check.True(t, err == nil, "%v", err)
 			}
 			for range 40 {
-				ask() // one caller
+				ask() // one caller at a time
 			}
 			check.True(t, most.Load() == 1 && tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() == startLocal,
 				"%d slots: one caller has changed the limit", slots)
@@ -176,7 +173,7 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			// The server's own limit is 320 calls in its slots, eight at a time at the most.
+			// At the server's own limit 320 calls run in its slots, at most eight at a time.
 			best := 320 / float64(min(slots, 8))
 			if took := time.Since(start).Seconds(); took > 1.2*best+10 || slots <= 2 && took > 1.2*best || calls.Load() != 360 || most.Load() > int64(min(max(slots, startLocal)+1, 8)) {
 				t.Errorf("%d slots: %.0f s, %d calls answered, %d at a time at the most", slots, took, calls.Load(), most.Load())
@@ -185,11 +182,11 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 	}
 }
 
-// flaky is a server that is down while off is set.
+// flaky is a server that fails while off is set.
 type flaky struct {
 	off  atomic.Bool
 	sent atomic.Int64
-	dead bool // refuse the connection instead of sending 503
+	dead bool // refuses the connection instead of sending 503
 }
 
 func (f *flaky) RoundTrip(*http.Request) (*http.Response, error) {
@@ -223,7 +220,7 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 		atOpening := f.sent.Load()
 		check.True(t, atOpening >= breakerCalls && atOpening <= breakerCalls+startConcurrency, "%d requests until the breaker opened", atOpening)
 		early := failed.Load()
-		// Half an hour less a bit: one probe every half minute, nobody fails.
+		// For almost half an hour, one probe every half minute, and no call fails.
 		time.Sleep(29 * time.Minute)
 		probes := f.sent.Load() - atOpening
 		check.True(t, probes == 58 && failed.Load() == early, "%d probes in 29 minutes, %d more calls failed", probes, failed.Load()-early)
@@ -236,12 +233,12 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 	})
 }
 
-// trip opens the breaker of a server that is down.
+// trip makes so many calls to a failing server that the breaker opens.
 func trip(t *testing.T, tr *Transport) {
 	t.Helper()
 	for range breakerCalls {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		_, _ = sendOn(ctx, tr) // the last one stays to wait
+		_, _ = sendOn(ctx, tr) // the last call waits
 		cancel()
 	}
 }
@@ -261,7 +258,7 @@ func TestBreakerWaitEndsWithTheContext(t *testing.T) {
 			time.Since(start) != 7*time.Second || f.sent.Load() != sent {
 			t.Errorf("after %v and %d requests: %v", time.Since(start), f.sent.Load()-sent, err)
 		}
-		// A probe that is cancelled says nothing; the next caller probes.
+		// A cancelled probe decides nothing; the next caller probes.
 		f.off.Store(false)
 		_, err = sendOn(t.Context(), tr)
 		check.True(t, err == nil && time.Since(start).Round(time.Second) == breakerPause, "after %v: %v", time.Since(start), err)
@@ -282,7 +279,7 @@ func TestOutageEnds(t *testing.T) {
 	})
 }
 
-// Where no server ever answered, there is nothing to wait for.
+// If no server has ever answered, calls do not wait for one.
 func TestWrongAddressFailsFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{dead: true}

@@ -26,7 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// randomFault is one of the ways in which a provider can let a client down.
+// randomFault returns one of the ways in which a provider can fail.
 func randomFault(rng *rand.Rand) llmtest.Fault {
 	pick := func(all ...string) string { return all[rng.IntN(len(all))] }
 	bodies := []string{"", " ", "{", "null", "[]", `{"error":null}`, `{"error":"boom"}`, `{"error":{"code":"insufficient_quota"}}`,
@@ -35,7 +35,7 @@ func randomFault(rng *rand.Rand) llmtest.Fault {
 		`{"message":{"content":"half"},"done":false}`, `{"done":true}`, `{"data":[]}`, `{"embeddings":[[]]}`, "<html>", "\xff\xfe", strings.Repeat("x", 5000)}
 	f := llmtest.Fault{}
 	switch rng.IntN(12) {
-	case 0: // fine
+	case 0: // no fault
 	case 1, 2:
 		f.Status = []int{301, 400, 401, 404, 408, 409, 413, 429, 429, 500, 500, 501, 502, 503, 503, 504, 529, 599}[rng.IntN(18)]
 		f.Body = pick(bodies...)
@@ -62,18 +62,17 @@ func randomFault(rng *rand.Rand) llmtest.Fault {
 	return f
 }
 
-// TestRandomFaultScripts sends a few questions through the whole stack
-// (client, transport) to a server that fails as chance has it,
-// in virtual time. Whatever happens: no panic, no wait beyond all deadlines,
-// errors of known kinds, and a ledger that agrees with the server's bill but
-// for what it marks as unknown. WILDGRAPH_FAULT_SCRIPTS sets their number.
+// TestRandomFaultScripts sends some questions through the whole stack (client, transport) to a server that
+// fails at random, with a virtual clock. There must be no panic, no wait beyond all deadlines, errors of known
+// kinds, and a ledger that agrees with the server's bill except for calls marked as unknown.
+// WILDGRAPH_FAULT_SCRIPTS sets the number of runs.
 func TestRandomFaultScripts(t *testing.T) {
 	scripts := 1000
 	if text := os.Getenv("WILDGRAPH_FAULT_SCRIPTS"); text != "" {
 		scripts = check.Of(strconv.Atoi(text)).OK(t, "WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
 	}
 	var sum tally
-	const shards = 4 // they wait for the disk most of the time
+	const shards = 4 // most of the time they wait for the disk
 	t.Run("shards", func(t *testing.T) {
 		for shard := range shards {
 			t.Run(strconv.Itoa(shard), func(t *testing.T) {
@@ -151,7 +150,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	wg.Wait()
 	took := time.Since(start)
 	check.True(t, took <= 2*time.Hour, "took %v", took)
-	synctest.Wait() // calls whose askers gave up write their last entries
+	synctest.Wait() // calls whose callers gave up write their last entries
 	audit(t, s, client.Account(), sum)
 }
 
@@ -177,7 +176,7 @@ func audit(t *testing.T, s *llmtest.Server, a paid.Account, sum *tally) {
 		missing := b.Calls - q.Usage.Calls
 		tokens := func(u llm.Usage) int { return u.PromptTokens + u.CompletionTokens }
 		switch {
-		case q.Usage.Estimated: // a reply without figures, or one the server made up: a guess
+		case q.Usage.Estimated: // the reply has no figures, or invented ones: an estimate
 		case missing < 0 || missing > q.Unknown:
 			t.Errorf("%s: billed %+v, ledger %+v", q.Name, b, q)
 		case tokens(q.Usage) > tokens(b) || missing == 0 && tokens(q.Usage) != tokens(b):
@@ -187,8 +186,7 @@ func audit(t *testing.T, s *llmtest.Server, a paid.Account, sum *tally) {
 	}
 }
 
-// A chat model and an embedder of one OpenAI-compatible server, which is overloaded once
-// and asked again.
+// A chat model and an embedder of one OpenAI-compatible server, which is overloaded once and then asked again.
 func Example() {
 	server := llmtest.NewServer(llmtest.ServerOptions{Key: "secret"})
 	defer server.Close()

@@ -17,22 +17,22 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// stream passes on a reply as it arrives, as OpenAI's server-sent events or Ollama's lines of JSON. The body
-// is written to it, and it collects the reply.
+// stream passes on a reply as it arrives, as OpenAI's server-sent events or Ollama's lines of JSON. The
+// transport writes the body to the stream, which collects the reply.
 type stream struct {
 	piece func(text string) error
-	most  int // bytes of a reply within its limit, 0 without one
+	most  int // the largest reply in bytes, 0 for no limit
 	req   llm.Request
-	waits bool // until reasoning has ended: the text may be some
+	waits bool // text is held back until reasoning has ended, since it may be reasoning
 
-	err error // of piece, or that the reply is too long
+	err error // error of piece or of an unusable stream
 	streamState
 }
 
 // streamState is the state of one attempt.
 type streamState struct {
-	line []byte // begun
-	data []byte // of an event whose JSON has several lines
+	line []byte // part of a line whose end has not arrived
+	data []byte // data so far of an event that spans several lines
 
 	raw, thought, refusal, arguments strings.Builder
 	thinking                         bool
@@ -40,17 +40,17 @@ type streamState struct {
 	model, print, finish             string
 	usage                            json.RawMessage
 	calls, events                    int
-	ended, failed                    bool            // failed: the next event is an error
-	last                             json.RawMessage // Ollama's last line, or an error of the server
+	ended, failed                    bool            // the last event has arrived; the next one is an error
+	last                             json.RawMessage // the last line of Ollama's stream, or an error of the server
 }
 
-// maxEvent limits an event, or a line of a stream, in bytes. Streams have a few words in each.
+// maxEvent limits an event or a line of a stream, in bytes. Usually each has a few words.
 const maxEvent = 4 << 20
 
-// begun reports whether the caller has received a part of the reply, which must not be repeated.
+// begun reports whether the caller has received a part of the reply. Then the request must not be repeated.
 func (s *stream) begun() bool { return s != nil && (s.shown > 0 || s.err != nil) }
 
-// reset discards an attempt of which the caller has received nothing.
+// reset discards the state of a failed attempt, of which the caller has received nothing.
 func (s *stream) reset() {
 	if s != nil {
 		s.streamState = streamState{}
@@ -74,8 +74,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-// take reads a line. The data of an event may span several lines up to a blank one; complete JSON in one line
-// does not wait for it, since some servers omit blank lines. Comments and other fields are skipped.
+// take reads a line. The data of an event may span several lines up to a blank line; complete JSON in one line
+// is an event by itself, since some servers omit blank lines. Comments and other fields are skipped.
 func (s *stream) take(line []byte) error {
 	data, ofEvent := bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimSpace(data)
@@ -98,7 +98,7 @@ func (s *stream) take(line []byte) error {
 	return nil
 }
 
-// event reads an event. Events after an error of the server, or after Ollama's last one, are ignored.
+// event reads an event. Events after an error of the server, or after Ollama's last line, are ignored.
 func (s *stream) event(data []byte) error {
 	if string(data) == "[DONE]" && s.last == nil {
 		s.ended = true
@@ -113,7 +113,7 @@ func (s *stream) event(data []byte) error {
 		s.last = fmt.Appendf(nil, `{"error":%s}`, data)
 	}
 	s.events++
-	e.Choices = slices.DeleteFunc(e.Choices, func(c choice) bool { return c.Index > 0 }) // other replies to the request
+	e.Choices = slices.DeleteFunc(e.Choices, func(c choice) bool { return c.Index > 0 }) // alternatives
 	d := e.Message
 	if len(e.Choices) > 0 {
 		d = e.Choices[0].Delta
@@ -124,7 +124,7 @@ func (s *stream) event(data []byte) error {
 		s.calls = max(s.calls, int(c.Index)+1)
 		s.arguments.WriteString(string(c.Function.Arguments))
 	}
-	if len(e.Choices) > 0 && e.Choices[0].Finish != "null" { // as DashScope writes none
+	if len(e.Choices) > 0 && e.Choices[0].Finish != "null" { // DashScope writes "null" before the last event
 		s.finish = cmp.Or(e.Choices[0].finish(), s.finish)
 	}
 	if len(e.Usage) > 0 && string(e.Usage) != "null" {
@@ -135,14 +135,14 @@ func (s *stream) event(data []byte) error {
 	return s.add(string(d.Content))
 }
 
-// ending matches the marks that may end reasoning, or a reply.
+// ending matches marks that may end reasoning or a reply.
 var ending = regexp.MustCompile(`</(?:seed:)?(?:think|THINK|thinking|reasoning|thought|analysis|reflection|scratchpad)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
 
-// longMark is longer than any such mark.
+// longMark is more than the bytes of any mark that ending matches.
 const longMark = 32
 
-// add adds a part of the reply. Possible reasoning is held back: from an opening mark to the closing one, and
-// in a reply that waits up to a closing mark, since the opening one may be in the prompt.
+// add adds a part of the reply. It holds back text between an opening and a closing mark of reasoning, and, if
+// the stream waits, all text before a closing mark, since the prompt may end with the opening mark.
 func (s *stream) add(part string) error {
 	if part == "" {
 		return nil
@@ -151,7 +151,7 @@ func (s *stream) add(part string) error {
 	raw := s.raw.String()
 	if s.most > 0 && len(raw) > s.most {
 		text, _, _ := llm.SplitThinking(raw)
-		return &llm.Error{Kind: llm.ErrTruncated, Billed: llm.BilledYes, Partial: text, Err: fmt.Errorf("the reply goes on beyond its limit and was cut after %d bytes", len(raw))}
+		return &llm.Error{Kind: llm.ErrTruncated, Billed: llm.BilledYes, Partial: text, Err: fmt.Errorf("the reply exceeds its limit and was cut after %d bytes", len(raw))}
 	}
 	before := len(raw) - len(part)
 	if before > longMark && !ending.MatchString(raw[max(0, before-longMark):]) {
@@ -173,8 +173,8 @@ func (s *stream) add(part string) error {
 	return s.show(text)
 }
 
-// show passes on the new part of a text. If the text shown so far turns out to be reasoning, of which only
-// the end is marked, the whole answer follows after a blank line.
+// show passes the new part of a text to piece. If a closing mark shows that the text passed so far was
+// reasoning, show passes the whole answer after a blank line.
 func (s *stream) show(text string) error {
 	shown := s.raw.String()[s.shownFrom : s.shownFrom+s.shown]
 	more, ok := strings.CutPrefix(text, shown)
@@ -188,7 +188,7 @@ func (s *stream) show(text string) error {
 	return s.piece(more)
 }
 
-// streamEvent is a part of a reply, or a whole one, of either server.
+// streamEvent is a part of a reply, or a whole reply, in OpenAI's or Ollama's format.
 type streamEvent struct {
 	Error   json.RawMessage `json:"error"`
 	Model   looseText       `json:"model"`
@@ -196,20 +196,20 @@ type streamEvent struct {
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 
-	Message delta `json:"message"` // Ollama's
+	Message delta `json:"message"` // in Ollama's format
 	Done    bool  `json:"done"`
 }
 
 type choice struct {
 	Index   metering.Count `json:"index"`
-	Delta   delta          `json:"delta"`   // of a stream
-	Message delta          `json:"message"` // of a reply in one piece
+	Delta   delta          `json:"delta"`   // part of the message in a stream
+	Message delta          `json:"message"` // message of a reply in one piece
 	Finish  looseText      `json:"finish_reason"`
 
-	Error json.RawMessage `json:"error"` // of the server behind a gateway
+	Error json.RawMessage `json:"error"` // error of the server behind a gateway
 }
 
-// finish is the reason why a reply ended.
+// finish returns the reason why a reply ended.
 func (c choice) finish() string {
 	if isError(c.Error) {
 		return "error"
@@ -231,7 +231,7 @@ type delta struct {
 	} `json:"tool_calls"`
 }
 
-// looseText is a text, or the JSON of an object in its place.
+// looseText is a string in JSON; an object in its place is kept as JSON text.
 type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -244,13 +244,13 @@ func (w *looseText) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// whole returns the body that the same reply would have in one piece. A body in one piece, and an error in
-// the middle of a stream, are returned unchanged.
+// whole returns the body that the streamed reply would have in one piece. A body that was no stream, and an
+// error of the server, are returned unchanged.
 func (s *stream) whole(body []byte) ([]byte, error) {
 	if json.Valid(body) && (s.ended || s.raw.Len() == 0) {
 		return body, nil
 	}
-	for range 2 { // the last line may lack its end, and the last event its blank line
+	for range 2 { // twice: the last line may lack its newline, and the last event its blank line
 		if err := s.take(bytes.TrimSpace(s.line)); err != nil {
 			return nil, err
 		}
@@ -267,7 +267,7 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 		last["message"] = map[string]any{"content": s.raw.String(), "thinking": s.thought.String()}
 		return json.Marshal(last)
 	case !s.ended:
-		return nil, &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Err: errors.New("the reply ends without its last piece")}
+		return nil, &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Err: errors.New("the reply ends before its last part")}
 	}
 	message := map[string]any{"content": s.raw.String(), "reasoning_content": s.thought.String(), "refusal": s.refusal.String()}
 	if s.calls == 1 {

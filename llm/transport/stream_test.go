@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// streamer is a model of either kind at an address.
+// streamer returns a model of either kind at an address.
 func streamer(t *testing.T, kind, url string) llm.Model {
 	t.Helper()
 	make, path := transport.OpenAI, "/v1"
@@ -30,8 +30,8 @@ func streamer(t *testing.T, kind, url string) llm.Model {
 
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Hello?"}}}
 
-// A stream has the reply of a call in one piece, with its usage and its end, in pieces that together
-// are its text.
+// A streamed reply equals the reply of a call in one piece, with its usage and finish reason, and its parts
+// together are its text.
 func TestStream(t *testing.T) {
 	for _, kind := range []string{"openai", "ollama"} {
 		for name, reply := range map[string]llm.Reply{
@@ -57,8 +57,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The first words are handed on while the server still writes, and an end of the context, or of
-// the caller's patience, ends the request at once.
+// The first words are passed on while the server still writes. The request ends at once when the context ends
+// or piece returns an error.
 func TestStreamIsLive(t *testing.T) {
 	for _, kind := range []string{"openai", "ollama"} {
 		left := make(chan struct{}, 2)
@@ -70,7 +70,7 @@ func TestStreamIsLive(t *testing.T) {
 			io.ReadAll(r.Body)
 			io.WriteString(w, line)
 			http.NewResponseController(w).Flush()
-			<-r.Context().Done() // it never ends by itself
+			<-r.Context().Done() // ends only with the request
 			left <- struct{}{}
 		}))
 		m := streamer(t, kind, s.URL)
@@ -93,8 +93,8 @@ func TestStreamIsLive(t *testing.T) {
 	}
 }
 
-// Streams as servers should not write them: each is read, or fails with its reason, and a reply of
-// which a part was handed on is not asked for again.
+// Malformed streams: each is read, or fails with a reason, and a request is not repeated after a part of the
+// reply was passed on.
 func TestHostileStreams(t *testing.T) {
 	event := func(s string) string { return `data: {"choices":[{"delta":{"content":"` + s + `"}}]}` + "\n\n" }
 	end := `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
@@ -182,8 +182,8 @@ func TestHostileStreams(t *testing.T) {
 	}
 }
 
-// Reasoning of which only the end is marked is not shown, whatever came before: a first reply and
-// those of a model that reasons wait for that mark, and what breaks off before is asked again.
+// Reasoning with only a closing mark is not shown, whatever came before: a model's first reply, and replies of
+// models that reason, wait for that mark, and if they are interrupted before it they are requested again.
 func TestLateThinking(t *testing.T) {
 	thought, answer := "Was it 1696, as the second passage of them says? No. ", "It was in 1698, when the second tower was built on the rock."
 	for mark, want := range map[string]string{"</think>": answer, "[/THINK]": answer, "<|END_THINKING|>": answer, "": thought + answer} {
@@ -216,8 +216,7 @@ func TestLateThinking(t *testing.T) {
 	}
 }
 
-// A server that does not stream, or does not tell the usage of a stream, is asked without it, and
-// that is remembered.
+// If a server does not stream, or does not send the usage of a stream, requests omit that from then on.
 func TestStreamRefused(t *testing.T) {
 	for _, word := range []string{"stream_options", "stream"} {
 		calls := 0
@@ -250,8 +249,7 @@ func TestStreamRefused(t *testing.T) {
 	}
 }
 
-// A field that is not needed, or has another shape than usual, does not cost the text beside it,
-// in one piece or streamed.
+// A field that is not needed, or has an unusual form, does not lose the text, in one piece or streamed.
 func TestOddFields(t *testing.T) {
 	odd := []string{`null`, `true`, `17`, `-0.5`, `"x"`, `""`, `{}`, `[]`, `{"a":{"b":[1]}}`, `[{"a":1}]`, `["x"]`, `[[]]`, `[null]`}
 	place := map[string][]string{

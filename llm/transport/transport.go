@@ -26,13 +26,13 @@ import (
 )
 
 const (
-	// maxSoft limits the retries of failures that seldom pass: an empty reply, an HTML page, a refused connection.
+	// maxSoft limits the retries of failures that rarely pass: an empty reply, an HTML page, a refused connection.
 	maxSoft = 2
 	// patience is the interval of log messages about a late reply.
 	patience = 30 * time.Second
-	// maxExcerpt is the part of a body that is searched for an error, in bytes.
+	// maxExcerpt is the number of bytes of a body that are kept until secrets are removed.
 	maxExcerpt = 4096
-	// leastSecret is the least length of a key that is removed from replies.
+	// leastSecret is the least length of an API key that is removed from replies, in bytes.
 	leastSecret = 8
 )
 
@@ -73,7 +73,7 @@ type Options struct {
 // sends 2 at first, and undoes an increase that does not raise the throughput. If four fifths of at least 20
 // attempts within 30 s fail, it stops sending and probes every 30 s: calls wait, for MaxOutage or until their
 // context ends, unless the server never answered. While an endpoint that has answered before fails all calls,
-// or limits the rate, calls use up no attempts either, and are retried for as long.
+// or limits the rate, failures use up no attempts, and calls are retried for MaxOutage.
 //
 // A failure is an [*llm.Error]; http.Client wraps it in a *url.Error.
 type Transport struct {
@@ -82,9 +82,9 @@ type Transport struct {
 
 	mu          sync.Mutex
 	gates       map[string]*gate
-	refusals    map[string]bool // settings that models refuse
-	contexts    map[string]int  // of models of Ollama
-	plainModels map[string]bool // models that have replied: never with reasoning
+	refusals    map[string]bool // by model and setting: the model refuses it
+	contexts    map[string]int  // context sizes in tokens, by model of Ollama
+	plainModels map[string]bool // by model: whether all its replies had no reasoning
 }
 
 // New checks the options and fills in the defaults.
@@ -131,8 +131,8 @@ func New(o Options) (*Transport, error) {
 	}, nil
 }
 
-// reader reads a successful body and the server's name of the model. The usage counts in any case; after an
-// [*llm.Error] of a retryable kind the transport tries again, at most twice.
+// reader reads a body with a success status: its usage, which counts even with an error, and the server's name
+// of the model. After a retryable [*llm.Error] the transport tries again, at most twice.
 type reader func(body []byte) (u llm.Usage, served string, err error)
 
 // RoundTrip implements [http.RoundTripper].
@@ -148,7 +148,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.do(req, body, nil, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
 }
 
-// refused reports whether a model refuses a setting. With note it does from now on, which is logged once.
+// refused reports whether a model refuses a setting. If note is set it records and logs the refusal.
 func (t *Transport) refused(model, setting string, note bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,7 +160,7 @@ func (t *Transport) refused(model, setting string, note bool) bool {
 	return t.refusals[key]
 }
 
-// context returns the largest context that was requested of a model so far, n included.
+// context returns the largest context size that a model has been asked for, n included.
 func (t *Transport) context(model string, n int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,7 +168,7 @@ func (t *Transport) context(model string, n int) int {
 	return t.contexts[model]
 }
 
-// plain reports whether a model has replied, and never with reasoning, after adding a reply if it is not nil.
+// plain records a reply, if it is not nil, and reports whether the model has replied and never with reasoning.
 func (t *Transport) plain(model string, reply *llm.Reply) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,7 +192,7 @@ func (t *Transport) gate(name string, local bool) *gate {
 
 const hidden = "***"
 
-// Secret is a key. It prints as *** under every verb, in JSON and in logs; only [Secret.Reveal] returns it.
+// Secret is an API key. It prints as *** with every verb, in JSON and in logs; only [Secret.Reveal] shows it.
 type Secret string
 
 // Reveal returns the key itself.
@@ -215,8 +215,8 @@ const (
 	ollamaDefaultURL = "http://127.0.0.1:11434"
 )
 
-// defaultBatch is the number of texts in one embedding request: few enough for local servers, enough to hide
-// the round trip. OpenAI accepts 2,048.
+// defaultBatch is the number of texts in one embedding request: few enough for local servers, and enough that
+// the round trip hardly counts. OpenAI accepts 2,048.
 const defaultBatch = 64
 
 // Config names a model and its server. Only Model is required.
@@ -296,7 +296,7 @@ func (e *endpoint) named(provider string) *endpoint {
 		settings["num_ctx"] = e.ContextTokens
 	}
 	if len(settings) > 0 {
-		b, _ := json.Marshal(settings) // with sorted keys; they were checked
+		b, _ := json.Marshal(settings) // cannot fail: check has marshalled the settings
 		e.name += string(b)
 	}
 	return e
@@ -312,11 +312,11 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s
 	}
 	data, err := json.Marshal(body)
 	if err != nil {
-		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
+		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: encode the request: %w", e.name, err)}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.JoinPath(path).String(), bytes.NewReader(data))
 	if err != nil {
-		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
+		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: make the request: %w", e.name, err)}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if key := e.Key.Reveal(); key != "" {
@@ -331,10 +331,10 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s
 	return err
 }
 
-// parseURL reads a base URL. Its errors show the URL without possible secrets.
+// parseURL reads a base URL. Its errors show the URL without credentials, query and fragment.
 func parseURL(raw string, allowHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(raw)
-	if err != nil { // its text may show a password
+	if err != nil { // the text of err may show a password
 		return nil, errors.New("the base URL cannot be read: write it like http://127.0.0.1:8000/v1")
 	}
 	shown := display(u)
@@ -346,7 +346,7 @@ func parseURL(raw string, allowHTTP bool) (*url.URL, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("base URL %q: it has a query or fragment: leave it out", shown)
 	case u.Scheme == "http" && !loopback(u.Hostname()) && !allowHTTP:
-		return nil, fmt.Errorf("base URL %q: plain http to another machine shows key and prompts on the way: use https or allow it", shown)
+		return nil, fmt.Errorf("base URL %q: plain http to another machine sends key and prompts unencrypted: use https, or set AllowHTTP", shown)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""
@@ -372,7 +372,7 @@ func loopback(host string) bool {
 type Provider struct {
 	// Kind is "openai" or "ollama".
 	Kind string
-	// Config is the template for its models; Model is filled in.
+	// Config is the configuration of its models, except Model.
 	Config Config
 }
 
@@ -419,7 +419,7 @@ func ProviderFromEnv(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// ollamaURL reads OLLAMA_HOST, the address that the server binds: a URL, a host, a port, or all interfaces.
+// ollamaURL makes a URL from OLLAMA_HOST, where the server listens: a URL, a host, a port, or all interfaces.
 func ollamaURL(host string) string {
 	host = strings.TrimSpace(host)
 	scheme, rest, ok := strings.Cut(host, "://")
@@ -438,7 +438,7 @@ func ollamaURL(host string) string {
 		name = "127.0.0.1"
 	}
 	if port == "" {
-		return host // nonsense: let the URL check say so
+		return host // no address: parseURL reports it
 	}
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(name, port)+"/"+path, "/")
 }

@@ -29,7 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// wire is a base transport made of replies; it notes when it was asked.
+// wire is a base transport of given replies; it records the times of the requests.
 type wire struct {
 	mu      sync.Mutex
 	replies []func() (*http.Response, error)
@@ -114,7 +114,7 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 		}}
 		body, err := send(t, t.Context(), Options{Base: w})
 		check.Must(t, err == nil && body == `{"ok":true}`, "%q, %v", body, err)
-		// Full jitter: wait n lies in (0, 1 s·2ⁿ], on top of Retry-After.
+		// Full jitter: wait n is in (0, 1 s·2ⁿ], added to Retry-After.
 		for i, floor := range []time.Duration{0, 0, 100 * time.Second, 0, 0} {
 			wait, ceiling := w.at[i+1]-w.at[i], floor+time.Second<<i
 			check.True(t, wait > floor && wait <= ceiling, "wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
@@ -145,7 +145,7 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 
-		// A hanging attempt ends by itself and is tried again.
+		// A hanging attempt is ended and retried.
 		w = &wire{takes: time.Hour}
 		var m metering.Bill
 		_, err = send(t, metering.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
@@ -204,8 +204,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 3, "%v", err)
 }
 
-// Figures in any shape are read, or marked as guessed; none costs a reply that was
-// paid for, and none is believed that no reply has.
+// Token counts in any form are read, or marked as estimated; none fails a reply that was paid for, and
+// implausible ones are not used.
 func TestStrangeFiguresOfUsage(t *testing.T) {
 	for figure, want := range map[string]int{
 		`12`: 12, `12.0`: 12, `"12"`: 12, `" 12 "`: 12, `1.2e1`: 12, `11.5`: 12,
@@ -251,8 +251,8 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 	}
 }
 
-// What servers write where a vector has no number is an error, with the model's
-// name and what to do, and not zero.
+// Whatever servers write in place of a vector's numbers is an error with the model's name and the remedy, and
+// not zero.
 func TestVectorsThatAreNone(t *testing.T) {
 	for _, vector := range []string{`[null,1]`, `[0,0]`, `[1e39,1]`, `null`, `[]`, `["a"]`, `{}`, `[1e38,1]`, `"AAAA"`} {
 		s := llmtest.NewServer(llmtest.ServerOptions{})
@@ -318,7 +318,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// People read the server's sentence, not its JSON.
+// Errors show the server's sentence, not its JSON.
 func TestErrorSentence(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error": {"message": "No model \"x\" is here.", "code": 404}}`: `No model "x" is here.`,
@@ -343,7 +343,7 @@ func TestRetryAfter(t *testing.T) {
 		{map[string]string{"Retry-After": " 0.5 "}, 500 * time.Millisecond},
 		{map[string]string{"Retry-After": date(9 * time.Second)}, 9 * time.Second},
 		{map[string]string{"Retry-After": date(-time.Hour)}, 0},
-		// The server's clock is an hour ahead of ours: only its own counts.
+		// The server's clock is an hour ahead of ours: only the difference of its own times counts.
 		{map[string]string{"Retry-After": date(time.Hour + 9*time.Second), "Date": date(time.Hour)}, 9 * time.Second},
 		{map[string]string{"Retry-After-Ms": "250", "Retry-After": "7"}, 250 * time.Millisecond},
 		{map[string]string{"Retry-After": "-3"}, 0},
@@ -370,8 +370,8 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// A server that fails for a while, or now and then, does not end a run: calls of
-// eight workers go on for a minute, and none fails.
+// A server that fails for a while, or sometimes, does not end a run: eight workers make calls for a minute, and
+// none fails.
 func TestShortOutagesEndNoRun(t *testing.T) {
 	down := func(from, to time.Duration) func(time.Duration, int64) bool {
 		return func(now time.Duration, _ int64) bool { return now >= from && now < to }
@@ -386,10 +386,10 @@ func TestShortOutagesEndNoRun(t *testing.T) {
 		"every fourth":          every(4),
 		"one in four by chance": func(time.Duration, int64) bool { rng.Lock(); defer rng.Unlock(); return random.IntN(4) == 0 },
 	} {
-		for _, code := range []int{429, 500, -1} { // -1: the connection is refused
+		for _, code := range []int{429, 500, -1} { // -1 refuses the connection
 			for _, workers := range []int{1, 8} {
 				if code == -1 && name != "5 s" {
-					continue // nobody there at all is an address to correct
+					continue // if no server answers at all, the address is probably wrong
 				}
 				t.Run(fmt.Sprint(name, code, workers), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -426,8 +426,7 @@ func TestShortOutagesEndNoRun(t *testing.T) {
 	}
 }
 
-// A call that fails while others succeed is at fault itself and ends; so does one
-// that nobody ever answered.
+// A call that fails while others succeed ends with its error; so does one to a server that has never answered.
 func TestPoisonEndsItsCallAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bad atomic.Int64
@@ -457,7 +456,7 @@ func TestPoisonEndsItsCallAlone(t *testing.T) {
 	})
 }
 
-// Every wait is told, with what is waited for and for how long.
+// Every wait is logged, with its reason and its length.
 func TestWaitsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -478,8 +477,7 @@ func TestWaitsAreTold(t *testing.T) {
 	})
 }
 
-// Whatever a server says, an error has a kind, a body that can be shown, and
-// a wait in range.
+// Whatever a server sends, an error has a kind, a body that may be shown, and a wait within limits.
 func FuzzErrorBody(f *testing.F) {
 	for _, s := range []string{`{"error":{"code":"insufficient_quota"}}`, `{"error":"x"}`, `{"error":{"code":429,"message":"y"}}`, `{"message":"z"}`, "<html>", "\xff", `{"error":{"code":1e999}}`} {
 		f.Add(429, s, "7", "Wed, 21 Oct 2015 07:28:00 GMT", "1500")
@@ -503,8 +501,7 @@ func mustURL(t *testing.T) *url.URL {
 	return check.Of(url.Parse("http://h.example/v1")).OK(t)
 }
 
-// A reply that is read has text and counts that add up; anything else is an
-// error.
+// A reply that is accepted has text and consistent counts; anything else is an error.
 func FuzzReadReply(f *testing.F) {
 	for _, s := range []string{
 		`{"model":"m","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
@@ -558,8 +555,8 @@ func FuzzReadVectors(f *testing.F) {
 	})
 }
 
-// An address that is accepted holds no credentials and leads over plain http
-// to this machine at most; one that is refused does not show its password.
+// An accepted address has no credentials, and plain http only to this machine; the error about a refused one
+// does not show its password.
 func FuzzConfigURL(f *testing.F) {
 	for _, s := range []string{
 		"http://127.0.0.1:8000/v1", "https://host/v1/", "http://10.0.0.1", "http://me:p4ssw0rd@localhost/", "http://[::1]:9/base",

@@ -30,8 +30,8 @@ func prose(r *rand.Rand, words int) string {
 
 func share(f float64) *float64 { return &f }
 
-// generated is a made-up run: six systems of falling skill, and questions of three
-// types, the last of statements. Nothing of it is a result.
+// generated is a made-up run of six systems, each worse than the one before, and questions of three types, the
+// last with statements. It is no result.
 func generated(questions int) *page.Page {
 	r := rand.New(rand.NewPCG(7, 11))
 	run := &page.Run{Domains: domainNames, Types: []page.Type{{Title: "Single-Fact", Fact: true}, {Title: "Multi-Fact", Fact: true}, {Title: "Summary"}}}
@@ -91,7 +91,7 @@ func values(r *rand.Rand) [][][]page.Value {
 
 func answer(r *rand.Rand, q page.Question, i, s int) page.Answer {
 	a := page.Answer{Text: prose(r, 40), Reason: "it says " + prose(r, 4), Costs: page.Costs{Context: 1000 + r.IntN(5000), Millis: 3 + 100*r.Float64()}}
-	gold := r.IntN(14) // the rank of the gold page, if any
+	gold := r.IntN(14) // rank of the gold page, if found
 	a.Found = share(0)
 	if gold < 5 {
 		a.Found = share(1)
@@ -110,7 +110,7 @@ func answer(r *rand.Rand, q page.Question, i, s int) page.Answer {
 	a.Citations = []page.Citation{{Start: 0, End: 20, Passage: 0}, {Start: 15, End: 60, Passage: 2}}
 	switch roll := r.IntN(10 + 2*s); {
 	case i%50 == 13 && s == 5:
-		return page.Answer{} // was not asked
+		return page.Answer{} // the question was not asked
 	case roll == 9:
 		a.State = page.Refused
 	case roll == 8 && i%7 == 0:
@@ -126,7 +126,7 @@ func answer(r *rand.Rand, q page.Question, i, s int) page.Answer {
 	return a
 }
 
-// The oracle: what the filters select, by the words of docs/report.md.
+// The filters implemented again, from the words of docs/report.md.
 
 func answered(a page.Answer) bool {
 	return a.State == page.Right || a.State == page.Scored && *a.Score > 0
@@ -153,7 +153,7 @@ func count(p *page.Page, pass func(page.Question) bool) int {
 	return n
 }
 
-// of asks one system.
+// of returns whether one system's answer passes a filter.
 func of(s int, pass func(page.Answer) bool) func(page.Question) bool {
 	return func(q page.Question) bool { return pass(q.Answers[s]) }
 }

@@ -34,7 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// wait is how long anything may take on a busy machine. Nothing here asserts a time.
+// wait limits every wait, for a busy machine. No test asserts a time.
 const wait = time.Minute
 
 var (
@@ -80,7 +80,7 @@ type tab struct {
 	ctx     context.Context
 	address string
 
-	clicks int // of hands, and choices from lists
+	clicks int // number of clicks and choices from lists
 
 	mu      sync.Mutex
 	trouble []string
@@ -106,8 +106,8 @@ func save(t *testing.T, p *page.Page) string {
 	return name
 }
 
-// open opens a file at a state and waits until it can be used. When the test ends,
-// the page must have made no error and no request.
+// open opens a file at a state and waits until it is ready. At the end of the test the page must have made no
+// error and no request.
 func open(t *testing.T, file, state string, s screen) *tab {
 	t.Helper()
 	out := visit(t, "file://"+file, state, s)
@@ -115,8 +115,8 @@ func open(t *testing.T, file, state string, s screen) *tab {
 	return out
 }
 
-// visit opens an address at a state. When the test ends, the page must have made no
-// error, and no request beyond the address.
+// visit opens an address at a state. At the end of the test the page must have made no error, and no request to
+// another address.
 func visit(t *testing.T, address, state string, s screen) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser)
@@ -148,7 +148,7 @@ func visit(t *testing.T, address, state string, s screen) *tab {
 	return out
 }
 
-// listen notes every error, every alert, and every request for anything but the page.
+// listen records every error, every alert, and every request except for the page.
 func (t *tab) listen(event any) {
 	note := func(format string, args ...any) {
 		t.mu.Lock()
@@ -167,7 +167,7 @@ func (t *tab) listen(event any) {
 			note("the console says %.300s", e.Args[0].Value)
 		}
 	case *log.EventEntryAdded:
-		// What draws without a graphics card says that it waits; no page can help it.
+		// A browser that draws without a graphics card logs that it waits, which no page can avoid.
 		if driver := strings.Contains(e.Entry.Text, "GL Driver Message"); !driver && (e.Entry.Level == "error" || e.Entry.Level == "warning") {
 			note("the log says %.300s", e.Entry.Text)
 		}
@@ -189,7 +189,7 @@ func call[P, R any](t *tab, command cdp.Command[P, R], params P) {
 	check.OK(t, check.Err(chromedp.Call(t.ctx, command, params)))
 }
 
-// downloads is a folder that what is saved comes into.
+// downloads is the folder for files that the page saves.
 func (t *tab) downloads() string {
 	t.Helper()
 	dir := t.TempDir()
@@ -199,7 +199,7 @@ func (t *tab) downloads() string {
 	return dir
 }
 
-// eval evaluates an expression, also one that waits.
+// eval evaluates an expression, and waits for its promise if it is one.
 func eval[T any](t *tab, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, wait)
@@ -223,7 +223,7 @@ func (t *tab) until(expression string) {
 	t.Fatalf("never: %s (picture: %s)", expression, name)
 }
 
-// click clicks an element as a hand does, wherever it is.
+// click clicks an element as a user does, and scrolls to it first.
 func (t *tab) click(selector string) {
 	t.Helper()
 	t.clicks++
@@ -236,7 +236,7 @@ func (t *tab) click(selector string) {
 	t.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// named clicks the button with a text.
+// named clicks the button with the given text.
 func (t *tab) named(within, text string) {
 	t.Helper()
 	check.Must(t, eval[bool](t, fmt.Sprintf(`(() => {
@@ -248,7 +248,7 @@ func (t *tab) named(within, text string) {
 	t.click("[data-test=here]")
 }
 
-// choose sets a select.
+// choose selects a value of a select element.
 func (t *tab) choose(selector, value string) {
 	t.Helper()
 	t.clicks++
@@ -261,7 +261,7 @@ func (t *tab) choose(selector, value string) {
 	})()`, selector, value)), "%s has no %q", selector, value)
 }
 
-// shown is how many questions the page says it shows.
+// shown returns the number of questions that the page says it shows.
 func (t *tab) shown() int {
 	t.Helper()
 	return eval[int](t, `Number(document.querySelector("#count").textContent.split(" ")[0].replaceAll(",", ""))`)

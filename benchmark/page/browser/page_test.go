@@ -30,7 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Every filter selects what it says, alone and with others.
+// Every filter selects the right questions, alone and with others.
 func TestFilters(t *testing.T) {
 	p := generated(300)
 	file := save(t, p)
@@ -68,7 +68,7 @@ func TestFilters(t *testing.T) {
 	check.Equal(t, tab.shown(), 300, "cleared filters still filter")
 }
 
-// What is clicked stands in the address, and the address restores it.
+// The address describes the state after each click, and restores it.
 func TestDeepLinks(t *testing.T) {
 	p := generated(300)
 	file := save(t, p)
@@ -109,7 +109,7 @@ func TestDeepLinks(t *testing.T) {
 	}
 }
 
-// The panel shows what a question is made of.
+// The panel shows all parts of a question.
 func TestPanel(t *testing.T) {
 	p := generated(60)
 	file := save(t, p)
@@ -134,7 +134,7 @@ func TestPanel(t *testing.T) {
 		}
 		check.Equal(t, eval[int](tab, `document.querySelectorAll("article[data-side=`+side+`] .ranking .golden").length`), golden, "gold pages in the ranking")
 	}
-	// A question of statements tells the stated from the others.
+	// A question with statements shows which ones the answer states.
 	tab = open(t, file, "#q=comets%2Fq2&a=walker", wide)
 	tab.opened()
 	got := tab.text(".gold")
@@ -163,12 +163,12 @@ func TestKeyboard(t *testing.T) {
 	tab.until(`document.querySelector(".rows .row.here")?.dataset.row === "0"`)
 	press("/")
 	tab.until(`document.activeElement.id === "search"`)
-	eval[chromedp.Void](tab, `document.activeElement.value = ""`) // the protocol types the key that real keyboards swallow
+	eval[chromedp.Void](tab, `document.activeElement.value = ""`) // the protocol types the key that real keyboards do not
 	press("number 399")
 	tab.until(`document.querySelector("#count").textContent.startsWith("1 question ")`)
 }
 
-// On a phone nothing is wider than the screen, in the dark everything is dark.
+// On a phone nothing is wider than the screen; in the dark theme everything is dark.
 func TestScreens(t *testing.T) {
 	file := save(t, generated(60))
 	for _, state := range []string{"", "#q=birds%2Fq0&a=walker&b=lister"} {
@@ -195,17 +195,17 @@ func TestScreens(t *testing.T) {
 	dark.dark = true
 	tab := open(t, file, "", dark)
 	check.True(t, !light(tab), "a dark system has a light page")
-	tab.click("#theme") // light
+	tab.click("#theme") // switches to the light theme
 	check.True(t, light(tab), "the switch does not make the page light")
-	tab.click("#theme") // dark
+	tab.click("#theme") // switches to the dark theme
 	check.True(t, !light(tab), "the switch does not make the page dark")
-	tab.click("#theme") // as the system
+	tab.click("#theme") // switches back to the system's theme
 }
 
 //go:embed third_party/axe.min.js
 var axe string
 
-// Nothing that keeps people out, by axe-core.
+// axe-core finds no barrier for people with disabilities.
 func TestAccess(t *testing.T) {
 	file := save(t, generated(60))
 	dark := wide
@@ -223,7 +223,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// accessible holds what is shown to the rules of axe.
+// accessible checks the visible part of the page with axe.
 func accessible(t *tab, what string) {
 	t.Helper()
 	eval[chromedp.Void](t, axe+"; null")
@@ -238,7 +238,7 @@ func accessible(t *tab, what string) {
 	}
 }
 
-// The head of a column sorts, and numbers come before what is none.
+// A click on the head of a column sorts by it; numbers precede empty cells.
 func TestTables(t *testing.T) {
 	p := generated(12)
 	p.Tables[0].Rows = []page.Row{
@@ -256,7 +256,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Texts of others run nothing and break nothing.
+// Texts from outside execute nothing and break nothing.
 func TestHostile(t *testing.T) {
 	const evil = "</script></td><img src=x onerror=alert(1)><script>window.pwned=1</script>\x00\xff\u202e <b>\"' =1+1"
 	p := generated(12)
@@ -314,10 +314,10 @@ func TestDownload(t *testing.T) {
 	check.True(t, len(rows) == want && rows[0][0] == "domain" && rows[1][0] == "ships", "%d lines, want %d", len(rows), want)
 }
 
-// most is how many clicks a task may take.
+// most is the number of clicks that a task may take.
 const most = 4
 
-// What readers of a report do, each by its clicks.
+// The tasks of a report's readers, each by its clicks.
 func TestTasks(t *testing.T) {
 	p := generated(300)
 	file := save(t, p)
@@ -430,7 +430,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// Charts are saved as SVG that needs no page, with their legend, and are alone on the sheet as PDF.
+// Charts are saved as self-contained SVG with their legend, and printed to PDF alone on a sheet.
 func TestChartsAreSaved(t *testing.T) {
 	p := generated(40)
 	tab := open(t, save(t, p), "", wide)
@@ -482,7 +482,7 @@ func TestChartsAreSaved(t *testing.T) {
 	check.True(t, !eval[bool](tab, `document.querySelector(".alone, .one-figure") !== null`), "the page stays as it was printed")
 }
 
-// The pictures of docs/report.md are of a real run on the shipped sample.
+// The pictures of docs/report.md show a real run on the shipped sample.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are made with -pictures FOLDER")
@@ -492,7 +492,7 @@ func TestPictures(t *testing.T) {
 	run.Dir = filepath.Join("..", "..", "..")
 	text, err := run.CombinedOutput()
 	check.OK(t, err, "%v: %s", err, text)
-	const disagree = "#x=1&a=wild&b=gretriever" // the first and the last of the ranking
+	const disagree = "#x=1&a=wild&b=gretriever" // the first and the last system of the ranking
 	for name, shot := range map[string]struct {
 		height             int
 		state, show, click string

@@ -51,7 +51,7 @@ func serving(t *testing.T, d *session.Session) (address string) {
 	return address
 }
 
-// asking is the page of ask in a tab, whose first screen is there.
+// asking opens the page of ask in a tab and waits for its first screen.
 func asking(t *testing.T, address, state string, s screen) *tab {
 	t.Helper()
 	tab := visit(t, address, state, s)
@@ -59,7 +59,7 @@ func asking(t *testing.T, address, state string, s screen) *tab {
 	return tab
 }
 
-// ask asks by hand and waits for the whole answer.
+// ask types a question and waits for the complete answer.
 func (t *tab) ask(question string) {
 	t.Helper()
 	typed(t, "#question", question)
@@ -72,14 +72,14 @@ func (t *tab) answered() {
 	t.until(`document.querySelector(".turn") && !document.querySelector("#send").disabled && !document.querySelector("[aria-busy]")`)
 }
 
-// narrow holds that nothing is wider than the screen.
+// narrow checks that nothing is wider than the screen.
 func (t *tab) narrow(what string) {
 	t.Helper()
 	check.True(t, !eval[bool](t, `document.documentElement.scrollWidth > innerWidth`),
 		"%s: the page is wider than the screen", what)
 }
 
-// picture writes what is shown into the folder of -pictures.
+// picture saves a picture of the tab in the folder of -pictures.
 func (t *tab) picture(name string, s screen) {
 	t.Helper()
 	t.narrow(name)
@@ -95,15 +95,15 @@ func (t *tab) picture(name string, s screen) {
 	check.OK(t, err)
 }
 
-// manual are files that a colleague could have.
+// manual are files such as a colleague may have.
 var manual = map[string]string{
 	"router.md": "---\nteam: home\nyear: 2024\n---\n# The router\n\nA router is a box that joins the network of a house to the line of the provider.\n\n## What does the light say?\n\nThe light on the front says how the line is.\n\n| Light | Meaning |\n|---|---|\n| green | the line is **up** |\n| red | no internet: call the [provider](https://example.org/help) |\n\n## Resetting it\n\n1. Hold `RESET` for ten seconds.\n2. Wait until the light is green.\n",
 	"owl.md":    "---\nteam: birds\nyear: 2019\n---\n# Owls\n\nThe barn owl hears a mouse under the snow.\n\nOwls are birds that hunt at night.\n",
 	"ada.txt":   "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. " + strings.Repeat("Ada Lovelace wrote notes about the engine of a friend.\n", 200),
 }
 
-// The page of ask on every screen: questions that the files answer, an answer with the words that
-// say so, the file around them, a refusal, a condition, with nothing from elsewhere.
+// The page of ask on every screen: answered questions with the quoted words, the file around them, a refusal, a
+// condition, and no request to another host.
 func TestAsk(t *testing.T) {
 	address := serving(t, sessiontest.OpenFiles(t, manual, "hipporag2"))
 	dark := phone
@@ -121,7 +121,7 @@ func TestAsk(t *testing.T) {
 		check.True(t, eval[int](tab, `document.querySelectorAll(".turn .sources mark").length`) != 0, "%s: a question of the first screen has no quote", name)
 		tab.click("#new")
 		tab.ask("What does a red light mean?")
-		tab.until(`document.querySelector("#turns details")`) // the facts
+		tab.until(`document.querySelector("#turns details")`) // waits for the list of facts
 		tab.picture("ask-answer"+show, s)
 		if got := tab.text(".sources td mark"); !strings.Contains(got, "red") || eval[int](tab, `document.querySelectorAll(".sources th").length`) < 2 {
 			t.Errorf("%s: the row is not lit in its table: %q", name, got)
@@ -148,8 +148,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A question and its condition are an address: back and forward show the turns again without
-// asking, reload asks again, a link is asked at once.
+// A question with its condition has an address: back and forward show earlier turns without asking again, a
+// reload asks again, a link asks at once.
 func TestAskAddress(t *testing.T) {
 	address := serving(t, sessiontest.OpenFiles(t, manual, "wild"))
 	tab := asking(t, address, "?"+url.Values{"q": {"What does the barn owl hear?"}, "where": {`team = "birds"`}}.Encode(), wide)
@@ -173,8 +173,8 @@ func TestAskAddress(t *testing.T) {
 	check.Contains(t, tab.text(".turn .answer"), "no internet", "after a reload")
 }
 
-// Keys alone lead through the page: the field, the button, the condition, the questions; then an
-// answer's places, each of which opens its file next to it.
+// The whole page can be used by keys: the field, the button, the condition, the suggestions, and the places of
+// an answer, each of which opens its file next to it.
 func TestAskKeyboard(t *testing.T) {
 	tab := asking(t, serving(t, sessiontest.OpenFiles(t, manual, "wild")), "", wide)
 	tab.until(`document.querySelectorAll("#suggestions a").length > 1`)
@@ -201,12 +201,12 @@ func TestAskKeyboard(t *testing.T) {
 	check.Equal(t, here(), "file", "behind a place")
 }
 
-// Where a model answers, a link waits for a click, and what it writes is told when it is whole.
+// With a model, a link waits for a click, and the reply is shown when it is complete.
 func TestAskModel(t *testing.T) {
 	shown := make(chan struct{})
 	sessiontest.SlowModel(t, shown)
 	url := serving(t, sessiontest.Open(t, "wild", "-model", "fake"))
-	// The first reply of a model comes as a whole: it may be one that reasons.
+	// The first reply of a model is not streamed, since it may contain reasoning.
 	first, err := http.Post(strings.TrimSuffix(url, "/")+"/api/ask", "application/json", strings.NewReader(`{"question":"Who hears mice?"}`))
 	check.OK(t, err)
 	first.Body.Close()
@@ -224,7 +224,7 @@ func TestAskModel(t *testing.T) {
 	check.True(t, strings.Contains(got, "below the snow"), "the end is told as %q", got)
 }
 
-// Texts and names of files are text, as Markdown is drawn too.
+// Texts and names of files are shown as text, also where Markdown is rendered.
 func TestAskHostile(t *testing.T) {
 	const evil = "<img src=x onerror=alert(1)><script>window.pwned=1</script>"
 	files := map[string]string{
@@ -246,8 +246,8 @@ func TestAskHostile(t *testing.T) {
 	}
 }
 
-// The page shows where the time and the money of an answer went: a question of youtu to a
-// scripted model that takes its time, as in the picture of docs/ask.md.
+// The page shows the time and the cost of each part of an answer: a question to youtu with a slow scripted
+// model, as in the picture of docs/ask.md.
 func TestTimeline(t *testing.T) {
 	var thoughts atomic.Int32
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
@@ -284,7 +284,7 @@ func TestTimeline(t *testing.T) {
 		check.True(t, strings.Contains(rows, want), "the timeline has no %q: %s", want, rows)
 	}
 	check.Contains(t, tab.text(".spans tbody tr"), "answer", "the first row")
-	// The spans of an answer take no longer than it, and those of its parts begin within it.
+	// The spans of an answer are no longer than the answer, and the spans of its parts begin within it.
 	if eval[bool](tab, `[...document.querySelectorAll(".bar")].some(b => b.getBoundingClientRect().right > b.parentElement.getBoundingClientRect().right + 12)`) {
 		t.Error("a bar leaves its column")
 	}
@@ -301,7 +301,7 @@ func TestPDFOpensAtItsPage(t *testing.T) {
 	check.Equal(t, eval[string](tab, `document.querySelector(".sources a").getAttribute("href")`), "api/pdf?file=a+manual.pdf#page=2", "the link")
 	tab.narrow("a PDF")
 	accessible(tab, "a PDF")
-	tab.click(".place") // the text opens as before
+	tab.click(".place") // the text opens
 	tab.until(`document.querySelector(".file mark")`)
 	tab.click(".place")
 	tab.until(`!document.querySelector(".file")`)
@@ -323,7 +323,7 @@ func saveView(t *testing.T, extractions []kg.Extraction, o view.Options) string 
 
 const unkind = `<img src=x onerror="alert(1)"></script>`
 
-// ships are facts of a small graph, some of them unkind.
+// ships are facts of a small graph; some have hostile texts.
 func ships() []kg.Extraction {
 	fact := func(head, relation, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
@@ -338,14 +338,14 @@ func shipChunks(doc string) ([]graphrag.Chunk, bool) {
 	return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Title: "Title of " + doc, Text: "Colin Archer built the Fram. " + unkind + " is said of Larvik."}}, true
 }
 
-// typed puts text into a field as hands do.
+// typed types text into a field.
 func typed(t *tab, selector, text string) {
 	t.Helper()
 	t.do(chromedp.SendKeys(selector, text))
 }
 
-// A name is searched for, read, followed to its neighbours and along a path; whatever is
-// written in the graph is text.
+// A name can be searched for, read, and followed to its neighbours and along a path; all texts of the graph are
+// shown as text.
 func TestGraph(t *testing.T) {
 	for _, s := range []screen{wide, phone, {width: 1400, height: 1000, dark: true}} {
 		tab := open(t, saveView(t, ships(), view.Options{Title: "Ships", Chunks: shipChunks}), "", s)
@@ -383,8 +383,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// A graph as large as a page takes answers at once; the times depend on the machine, and
-// here a processor draws.
+// A graph of the largest size of a page reacts at once; the times depend on the machine, which draws without a
+// graphics card here.
 func TestLargeGraph(t *testing.T) {
 	const nodes, groups, facts = 20_000, 80, 60_000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -3,9 +3,8 @@
 //
 //	go run ./docs/performance/peers NAME < figures.jsonl
 //
-// which writes them to docs/performance/NAME.jsonl and updates the table between the marks
-// <!-- peers NAME --> and <!-- /peers --> of docs/performance.md. With -render it only updates the
-// tables, from these files.
+// which writes the figures to docs/performance/NAME.jsonl and updates the table between the marks <!-- peers
+// NAME --> and <!-- /peers --> of docs/performance.md. With -render it only updates the tables from the files.
 package main
 
 import (
@@ -57,7 +56,7 @@ func run(folder string, render bool, names []string, in io.Reader) error {
 	return os.WriteFile(page, text, 0o644)
 }
 
-// keep checks figures and writes them to a file.
+// keep reads figures, checks them and writes them to a file.
 func keep(path string, in io.Reader) error {
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -97,7 +96,7 @@ func renew(page []byte, figures string) ([]byte, error) {
 		list, err := read(file)
 		file.Close()
 		if err != nil {
-			return nil, fmt.Errorf("%s.jsonl: %w", name, err)
+			return nil, fmt.Errorf("read the figures in %s.jsonl: %w", name, err)
 		}
 		out.WriteString(open + name + shut)
 		table(&out, list)
@@ -117,10 +116,10 @@ func read(r io.Reader) ([]figure.Figure, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("figure %d: %w", len(list)+1, err)
+			return nil, fmt.Errorf("read figure %d: %w", len(list)+1, err)
 		}
 		if f.Machine == "" && (f.What == "" || f.Who == "" || math.IsNaN(f.Value)) {
-			return nil, fmt.Errorf("figure %d has no what or no who", len(list)+1)
+			return nil, fmt.Errorf("figure %d lacks the quantity, the program or the value", len(list)+1)
 		}
 		list = append(list, f)
 	}
@@ -159,10 +158,10 @@ func rows(list []figure.Figure) []*row {
 	return out
 }
 
-// rate reports whether more is better.
+// rate reports whether higher values are better.
 func (r *row) rate() bool { return strings.HasSuffix(r.Unit, "/s") }
 
-// best returns the best round of one program, and the median of its rounds.
+// best returns the best value of a program's rounds, and their median.
 func (r *row) best(who string) (best, median float64) {
 	v := slices.Sorted(slices.Values(r.values[who]))
 	best, median = v[0], v[len(v)/2]
@@ -189,8 +188,8 @@ func (r *row) peers() []string {
 	return out
 }
 
-// table writes the measurements, best round / median, and the speed of this library relative to the best
-// peer.
+// table writes the measurements as "best round / median", and how many times faster than the best other program
+// this library is.
 func table(w io.Writer, list []figure.Figure) {
 	all := rows(list)
 	if wide(w, list[0], all) {
@@ -208,8 +207,8 @@ func table(w io.Writer, list []figure.Figure) {
 	fmt.Fprintln(w)
 }
 
-// wide writes one table with a row for each set and peer, where at least six sets were measured in the same
-// respects: "ours / theirs" in each cell. It omits columns that most peers lack.
+// wide writes one table if there are at least six sets, and else returns false. The table has a row for each
+// set and other program, cells "this library / the other", and no columns that most programs lack.
 func wide(w io.Writer, machine figure.Figure, all []*row) bool {
 	var sets, whats, heads []string
 	at := map[[2]string]*row{}
@@ -254,7 +253,7 @@ func wide(w io.Writer, machine figure.Figure, all []*row) bool {
 	return true
 }
 
-// only returns the best round of one program.
+// only returns the best value of a program's rounds as text, "–" if there is none.
 func (r *row) only(who string) string {
 	if r == nil || r.values[who] == nil {
 		return "–"
@@ -306,7 +305,7 @@ func (r *row) ratio() string {
 	return fmt.Sprintf("**%.2f**", theirs/ours)
 }
 
-// short writes a figure with three digits or all before its point.
+// short returns a figure with three digits, or with all digits before its point if they are more.
 func short(v float64) string {
 	a := math.Abs(v)
 	if a >= 100 || a == math.Trunc(a) {

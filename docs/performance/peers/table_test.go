@@ -20,7 +20,7 @@ const sample = `{"date":"2026-11-23","machine":"2 cores"}
 {"set":"text","what":"recall","who":"wildgraph","value":0.99,"plain":true}
 `
 
-// The least time and the greatest rate are taken, and the ratio is against the best peer.
+// The lowest time and the highest rate count, and the ratio is relative to the best peer.
 func TestTable(t *testing.T) {
 	list := check.Of(read(strings.NewReader(sample))).OK(t)
 	var b strings.Builder
@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Many sets that were measured alike are one table, with a row for each set and peer.
+// Many sets with the same quantities make one table, with a row for each set and peer.
 func TestWideTable(t *testing.T) {
 	text := `{"date":"2026-11-23","machine":"2 cores"}` + "\n"
 	for _, set := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -51,7 +51,7 @@ func TestWideTable(t *testing.T) {
 	}
 }
 
-// A page keeps what stands outside of the marks, and renewing twice changes nothing.
+// Text outside of the marks is kept, and a second renewal changes nothing.
 func TestRenew(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "performance.md")
@@ -67,7 +67,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// Broken figures leave what is kept as it was.
+// Faulty figures leave the stored ones unchanged.
 func TestBroken(t *testing.T) {
 	for _, in := range []string{"", "{", `{"set":"x","what":"y","who":"z"}`, `{"date":"d","machine":"m"}` + "\n" + `{"speed":1}`} {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
@@ -76,7 +76,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// The page stands as its figures say.
+// The page agrees with the stored figures.
 func TestPage(t *testing.T) {
 	docs := filepath.Join("..", "..")
 	page := check.Of(os.ReadFile(filepath.Join(docs, "performance.md"))).OK(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// watched is a reader that remembers the signs of its last answer.
+// watched is a reader that remembers the signs of confidence of its last answer.
 type watched struct {
 	reader.Reader
 	signs *string

@@ -28,10 +28,10 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// probe is a question over a folder; without keys or gold the folder does not answer it. An
-// answer is right if it holds of each key one of the forms that a bar separates, or goldPart of
-// the words of the gold statement that the question lacks: on 344 answers over raw pages that a
-// person labelled, 95 are right so, 67 of them by the person too, who takes 112 for right.
+// probe is a question over a folder, which cannot answer it if keys and gold are empty. An answer is right if
+// it contains of each key one of the forms that a bar separates, or the share goldPart of the words of the gold
+// statement that the question lacks. Of 344 answers over raw pages that a person labelled, 95 are right by this
+// rule, 67 of them by the person too, who accepts 112.
 type probe struct {
 	Question string
 	Keys     []string
@@ -40,17 +40,17 @@ type probe struct {
 
 const goldPart = 0.4
 
-// subject is a folder of texts of one kind with questions.
+// subject is a folder of texts of one kind, with questions.
 type subject struct {
 	kind   string
-	dir    string            // of the files
-	files  map[string]string // or the files themselves
+	dir    string            // folder of the files
+	files  map[string]string // the files, if they are in no folder
 	probes []probe
 }
 
 var year = regexp.MustCompile(`\b(1[89]|20)\d\d\b`)
 
-// otherYear is a question about another year, "" if it names none.
+// otherYear returns the question with another year, "" if it names none.
 func otherYear(question string, r *rand.Rand) string {
 	y := year.FindString(question)
 	if y == "" {
@@ -60,7 +60,7 @@ func otherYear(question string, r *rand.Rand) string {
 	return strings.Replace(question, y, strconv.Itoa(n+3+r.IntN(9)), 1)
 }
 
-// noteSubjects are notes of this repository's tests.
+// noteSubjects are the notes in this repository's testdata.
 func noteSubjects(t *testing.T) (out []subject) {
 	plain := subject{kind: "notes", dir: "testdata/plain/docs"}
 	for _, q := range plainQuestions(t) {
@@ -90,7 +90,7 @@ func noteSubjects(t *testing.T) (out []subject) {
 				if q.Answer != "" {
 					p.Keys = []string{q.Answer}
 				}
-				if (i+j)%4 == 0 { // translations of one question are not independent
+				if (i+j)%4 == 0 { // translations of one question would not be independent
 					s.probes = append(s.probes, p)
 				}
 			}
@@ -116,7 +116,7 @@ func docSubject(t *testing.T) subject {
 	return subject{kind: "documentation", dir: "../../docs", probes: set.Questions}
 }
 
-// relations are questions for the relations that MuSiQue writes as "NAME >> RELATION".
+// relations are wordings of questions for the relations that MuSiQue writes as "NAME >> RELATION".
 var relations = map[string]string{
 	"place of birth": "Where was %s born?", "place of death": "Where did %s die?", "country": "In which country is %s?", "performer": "Who performed %s?",
 	"author": "Who is the author of %s?", "composer": "Who composed %s?", "producer": "Who produced %s?", "director": "Who directed %s?",
@@ -125,9 +125,9 @@ var relations = map[string]string{
 	"member of political party": "Which party is %s a member of?", "record label": "Which label released %s?", "headquarters location": "Where are the headquarters of %s?",
 }
 
-// passageSubject are passages of an encyclopedia and questions for one fact each. Of every
-// third question the passages that hold the answer beside its subject are taken away; of those
-// that name a year another year is asked for as well.
+// passageSubject has passages of an encyclopedia and questions for one fact each. For every third question the
+// passages that name its subject and the answer are removed; of questions with a year the same is asked with
+// another year.
 func passageSubject(t *testing.T, dir string) subject {
 	var set []struct {
 		Question, Answer string
@@ -180,8 +180,8 @@ func passageSubject(t *testing.T, dir string) subject {
 	return s
 }
 
-// pageSubjects are raw pages of the web and questions for facts. Of every third question the
-// pages are taken away.
+// pageSubjects are raw pages of the web and questions for facts. For every third question the pages are
+// removed.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
 	set := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	r := rand.New(rand.NewPCG(2, 2))
@@ -214,7 +214,7 @@ func pageSubjects(t *testing.T, dir string) (out []subject) {
 	return out
 }
 
-// guideSubject are guides to diseases, of which every third is taken away.
+// guideSubject has guides to diseases; every third guide is removed.
 func guideSubject(t *testing.T, dir string) subject {
 	var corpus []struct{ Context string }
 	var set struct{ Questions []probe }
@@ -229,7 +229,7 @@ func guideSubject(t *testing.T, dir string) subject {
 	return s
 }
 
-// subjects are those of five kinds of text, of three of them where their data is not at hand.
+// subjects returns subjects of five kinds of text, or of three if data sets are missing.
 func subjects(t *testing.T) []subject {
 	out := append(noteSubjects(t), docSubject(t))
 	out = append(out, tableSubjects()...)
@@ -245,7 +245,7 @@ func subjects(t *testing.T) []subject {
 	return out
 }
 
-// each asks the questions over a folder of the subject, and tells what is answered in open mode.
+// each asks the questions over a folder of the subject, and passes on the answers of open mode.
 func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell func(probe, graphrag.Answer)) {
 	t.Helper()
 	if s.dir == "" {
@@ -267,10 +267,10 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	}
 }
 
-// On each kind of text at least 85 of 100 answers that are said to be right with .9 or more (all but
-// one of fewer than seven) are right, and the probability that is said is near the share that is, as far as few questions over
-// documents that change can tell. graphrag/reader has the same over recorded answers, with the kind
-// left out of what the model was fitted to.
+// On each kind of text at least 85 of 100 answers with a stated confidence of .9 or more (all but one if there
+// are fewer than seven) are right, and the stated probability is near the share of right answers, as far as few
+// questions can show. graphrag/reader tests the same over recorded answers, for a kind of text that the model
+// was not fitted to.
 func TestCalibration(t *testing.T) {
 	type bin struct{ said, right, n float64 }
 	kinds := make(map[string]*[10]bin)

@@ -27,16 +27,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// What the notes say of a ferry, a chain of three facts among it, and what a model must find to
-// tell its whole history.
+// The facts about a ferry in the notes, three of them a chain, and the facts that a model must find for its
+// whole history.
 var ferry = []string{
 	"The ferry Marit Dalen was made at the Holmvik yard in 1931.", "The Holmvik yard was founded by Henrik Aas.", "Henrik Aas was born in Tresund.",
 	"The Marit Dalen carried mail between Eide and Grip.", "In 1944 the Marit Dalen struck a mine off Grip.", "A stone in Eide recalls those lost with the Marit Dalen.",
 	"Divers saw the wreck of the Marit Dalen in 1998.", "The Marit Dalen bore the name of a teacher.", "The school in Eide keeps the bell of the Marit Dalen.",
 }
 
-// Short notes are read to a floor of tokens, and more for an overview, so that a model finds every
-// step of a chain and every part of a history.
+// Of short notes a minimum of tokens is read, and more for an overview, so that a model gets every step of a
+// chain and every part of a history.
 func TestReadsEnough(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 40 {
@@ -75,10 +75,10 @@ func TestReadsEnough(t *testing.T) {
 	}
 }
 
-// Questions whose answers stand in a sentence with a pronoun, in a cell, or are asked after
-// others, half of them near misses: the right person and the wrong year, the neighbour's cell.
-// The set was finished before the rules that answer it, and had no part in their making; the
-// confidence was fitted with it, among others.
+// Questions whose answers are in a sentence with a pronoun, in a cell, or follow other questions; half of them
+// cannot be answered, but nearly: the right person and the wrong year, the neighbour's cell. The questions were
+// written before the rules that answer them, and were not used for these; the confidence was fitted with them,
+// among others.
 func TestNearMisses(t *testing.T) {
 	b, err := os.ReadFile("testdata/near.json")
 	var set struct {
@@ -122,8 +122,8 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-// Long files that have no part in an answer do not change it, nor make it a refusal, whatever
-// words they share with the question.
+// Long files that do not contain the answer do not change it, nor cause a refusal, whatever words they share
+// with the question.
 func TestUnrelatedFiles(t *testing.T) {
 	var near struct {
 		Files     map[string]string
@@ -158,8 +158,8 @@ func TestUnrelatedFiles(t *testing.T) {
 	}
 }
 
-// An agent answers over a folder, with quotes and places: by lines and passages alone, and by a
-// system that it searches with. Without a model there is nobody to decide.
+// An agent answers over a folder, with quotes and places: searching by lines and passages alone, and by a
+// system. Without a model there is no agent.
 func TestAgents(t *testing.T) {
 	dir := notes(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
@@ -186,16 +186,16 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// sheet is a table to be filled: the questions for its columns name a row by %s.
+// sheet is a table to be filled. The questions for its columns name a row by %s.
 type sheet struct {
 	file, thing string
 	rows        []string
 	columns     []column
-	absent      []string // questions for what no column has
-	others      []string // rows that the table lacks
+	absent      []string // questions for columns that do not exist
+	others      []string // names of rows that do not exist
 }
 
-// column has questions for its cells, parted by bars.
+// column has questions for its cells, separated by bars.
 type column struct {
 	name, ask string
 	value     func(r *rand.Rand) string
@@ -236,8 +236,7 @@ var sheets = []sheet{
 		absent:  []string{"Who added %s?", "What is the short form of %s?"}},
 }
 
-// tableSubjects fills the tables by a seed and asks for every second cell, and for what no cell
-// says.
+// tableSubjects fills the tables by a seed, and asks for every second cell and for cells that do not exist.
 func tableSubjects() (out []subject) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(3, seed))
@@ -273,7 +272,7 @@ func tableSubjects() (out []subject) {
 	return out
 }
 
-// written is a table as CSV, Markdown or HTML.
+// written returns a table as CSV, Markdown or HTML.
 func written(file string, lines [][]string) string {
 	var b strings.Builder
 	switch {
@@ -307,7 +306,7 @@ func written(file string, lines [][]string) string {
 	return b.String()
 }
 
-// noted is a folder of notes with questions; the answer to one that they do not answer is "".
+// noted is a folder of notes with questions; the answer is "" if the notes do not contain it.
 type noted struct {
 	Notes     []string
 	Questions []struct{ Question, Answer string }
@@ -339,7 +338,7 @@ func (a noted) files(name string) map[string]string {
 	return out
 }
 
-// answer asks the questions, and logs those that go wrong.
+// answer asks the questions, and logs the wrong answers.
 func (a noted) answer(t *testing.T, d *session.Session) (right, refused int) {
 	t.Helper()
 	for _, q := range a.Questions {
@@ -358,8 +357,8 @@ func (a noted) answer(t *testing.T, d *session.Session) (right, refused int) {
 	return right, refused
 }
 
-// In each of twelve languages at least six of seven questions over a folder of notes are
-// answered rightly, and both that the notes do not answer are refused.
+// In each of twelve languages at least six of seven questions over a folder of notes are answered correctly,
+// and both questions that the notes do not answer are refused.
 func TestLanguages(t *testing.T) {
 	for name, a := range folders(t, "testdata/languages/*.json") {
 		t.Run(name, func(t *testing.T) {
@@ -370,7 +369,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// Notes that nothing was tuned on, each language in a folder of its own and all in one.
+// Notes to which nothing was tuned, each language in its own folder, and all in one.
 func TestLanguagesKept(t *testing.T) {
 	var alone, together [2]int
 	all, kept := make(map[string]string), folders(t, "testdata/languages/kept/*.json")
@@ -388,7 +387,7 @@ func TestLanguagesKept(t *testing.T) {
 	check.True(t, alone[0] >= 44 && alone[1] >= 22 && together[0] >= 44 && together[1] >= 22, "want 44 and 22")
 }
 
-// A question in a language that no note has is refused.
+// A question is refused if its language is the one of no note.
 func TestLanguageOfNoNote(t *testing.T) {
 	sets := folders(t, "testdata/languages/*.json")
 	d := sessiontest.OpenFiles(t, sets["french"].files("french"), "wild")
@@ -400,7 +399,8 @@ func TestLanguageOfNoNote(t *testing.T) {
 	}
 }
 
-// One document in three languages is answered in each of them, and what it does not say is refused in each.
+// A document in three languages answers questions in each, and questions that it does not answer are refused in
+// each.
 func TestDocumentOfThreeLanguages(t *testing.T) {
 	d := sessiontest.OpenFiles(t, map[string]string{"lodge.md": "# Lodge\n\nThe mountain lodge was built in 1931 by Agnes Holm. It has 24 beds, and a bed costs 18 euros.\n\n" +
 		"# Hütte\n\nDie Hütte ist vom 1. Juni bis zum 30. September geöffnet. Der Wirt heißt Jakob Senn. Hunde dürfen nicht in den Schlafraum.\n\n" +
@@ -414,7 +414,7 @@ func TestDocumentOfThreeLanguages(t *testing.T) {
 	check.True(t, right >= 6 && refused >= 3, "%d of 6 answered rightly, %d of 3 refused", right, refused)
 }
 
-// plain is a question of testdata/plain, whose README says when an answer is right.
+// plain is a question of testdata/plain, whose README defines when an answer is right.
 type plain struct {
 	ID, Question, Answer, File string
 	Keys                       []string
@@ -433,7 +433,7 @@ func plainQuestions(t *testing.T) (out []plain) {
 	return out
 }
 
-// right tells whether an answer is right, as the README of the questions has it.
+// right reports whether an answer is right by the README of the questions.
 func (q plain) right(a graphrag.Answer) bool {
 	said := strings.ToLower(strings.Join(strings.Fields(a.Text), " "))
 	for _, key := range q.Keys {
@@ -445,7 +445,7 @@ func (q plain) right(a graphrag.Answer) bool {
 	return len(q.Keys) > 0 && cited && len(strings.Fields(a.Text)) <= 60
 }
 
-// tally counts answers to plain questions.
+// tally counts the answers to plain questions.
 type tally struct{ asked, answerable, answered, right, rightly int }
 
 func (c *tally) add(q plain, a graphrag.Answer) {
@@ -464,9 +464,8 @@ func (c *tally) add(q plain, a graphrag.Answer) {
 	}
 }
 
-// Plain questions over a small folder: what is answered in reject mode is right nine
-// times in ten, and most of what can be answered is, by the default system and by chunks
-// of a few paragraphs.
+// Plain questions over a small folder: nine of ten answers in reject mode are right, and most answerable
+// questions are answered, by the default system and by chunks of some paragraphs.
 func TestPlainQuestions(t *testing.T) {
 	for _, name := range []string{"wild", "bm25"} {
 		t.Run(name, func(t *testing.T) { plainQuestionsBy(t, name) })
@@ -478,7 +477,7 @@ func plainQuestionsBy(t *testing.T, name string) {
 	check.OK(t, err)
 	var system *kit.System
 	files := new(folder.Files)
-	if name == "bm25" { // as it was cut, without the files
+	if name == "bm25" { // the chunks as they are cut, without the files around them
 		system, err = flat.NewBM25(parts, flat.BM25Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
 	} else {
 		parts.Read = files.Reader(parts.Read, true)

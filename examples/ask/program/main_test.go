@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Tests run in the folder of the command, beside its testdata.
+// Tests run in the folder of the command, which has its testdata.
 func TestMain(m *testing.M) {
 	if err := os.Chdir(".."); err != nil {
 		panic(err)
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ask runs the program with what is typed.
+// ask runs the program with the given input.
 func ask(t *testing.T, typed string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -39,7 +39,7 @@ func ask(t *testing.T, typed string, args ...string) (out, errs string, err erro
 	return o.String(), e.String(), err
 }
 
-// notes is a folder of a few files, and where indexes are kept.
+// notes returns a folder of some files, and the folder of the indexes.
 func notes(t *testing.T) string {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -87,8 +87,8 @@ func TestOneQuestion(t *testing.T) {
 	}
 }
 
-// One file is read as a folder of its own, also by a link: its neighbours are not, and its place
-// is shown as a path that opens. A file that cannot be read is named.
+// A single file is read as a folder, also through a link: its neighbours are not read, and its place is shown
+// as a path that can be opened. A file that cannot be read is named.
 func TestOneFile(t *testing.T) {
 	dir := notes(t)
 	t.Chdir(dir)
@@ -108,8 +108,7 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// shownAs is a file as the program names it.
-// -trace writes the stages of the index and the steps of the question, and no word of either.
+// -trace writes the stages of the index and the steps of the question, without any of their words.
 func TestTrace(t *testing.T) {
 	dir, file := notes(t), filepath.Join(t.TempDir(), "trace.json")
 	_, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?")
@@ -127,8 +126,8 @@ func TestTrace(t *testing.T) {
 
 func shownAs(name, dir string) string { return strings.TrimPrefix(name, dir+"/") }
 
-// In the place of an answer stand the sentences of three passages at most, each with a word of the
-// question, which is lit.
+// The answer is replaced by the sentences of at most three passages, each with a word of the question, which is
+// highlighted.
 func TestClosest(t *testing.T) {
 	d := sessiontest.OpenFiles(t, map[string]string{
 		"a.md": "Barn owls hunt at night.", "b.md": "The owl, a barn OWL, sleeps by day.", "c.md": "Owls are kept in the barn of Ludwig.",
@@ -200,7 +199,7 @@ func TestUsage(t *testing.T) {
 		_, _, err := ask(t, "", args...)
 		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "%v: %v, want %q", args, err, want)
 	}
-	// What steers a terminal is in no message, whatever the folder is called.
+	// No message contains characters that control a terminal, whatever the name of the folder is.
 	odd := filepath.Join(dir, "e\x1b[31m\u202e")
 	write(t, odd, "b\x1b]0;x\a.md", "The red light means that there is no internet.\n")
 	out, errs, err := ask(t, "", "-docs", odd, "-v", "What does the red light mean?")
@@ -224,15 +223,15 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Systems with a graph answer as well, and have neighbours.
+// Systems with a graph answer too, and show neighbours.
 func TestGraph(t *testing.T) {
 	out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", t.TempDir(), "-system", "HippoRAG2", "-mode", "open", "Who lit the first tower on the Eddystone Rocks, and when?")
 	check.True(t, err == nil && strings.Contains(out, "Henry Winstanley lit the first tower there in 1698") &&
 		strings.Contains(out, filepath.FromSlash("testdata/corpus/lighthouses.md:14")), "%v: %s", err, out)
 }
 
-// An index that the model could not make is refused at every start, and told of with
-// -incomplete: an empty graph does not pass for one.
+// An index that the model could not build is refused at every start, and with -incomplete reported: an empty
+// graph is not taken for a good one.
 func TestUnusableReplies(t *testing.T) {
 	dir := notes(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
@@ -253,7 +252,7 @@ func TestUnusableReplies(t *testing.T) {
 	check.True(t, err == nil && strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:"), "%s, %v", out, err)
 }
 
-// A few lost replies are told with their number, without a warning.
+// A few lost replies are reported with their number, without a warning.
 func TestFewUnusableReplies(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 12 {
@@ -274,8 +273,8 @@ func TestFewUnusableReplies(t *testing.T) {
 	check.True(t, strings.Contains(errs, "extract failed for 1 of 12, since") && !strings.Contains(errs, "not complete"), "%s, %v", errs, err)
 }
 
-// A server's encoder compares with an index that no model writes too; a system without use for it
-// says so.
+// A server's encoder is also used for an index that no model builds; if the system has no use for it, that is
+// reported.
 func TestServersEncoder(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "It hears mice [1]."} }})
 	defer server.Close()
@@ -294,7 +293,7 @@ func TestServersEncoder(t *testing.T) {
 	}
 }
 
-// A model answers with citations, of which each leads to a sentence.
+// A model answers with citations, each of which leads to a sentence.
 func TestModel(t *testing.T) {
 	dir, said := notes(t), "It hears mice below the snow [1]."
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
@@ -322,8 +321,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// The beginning of an answer is on the screen while the model still writes, once it has
-// answered without reasoning.
+// The beginning of an answer is shown while the model is still writing, if the model has answered without
+// reasoning before.
 func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
 	sessiontest.SlowModel(t, shown)
@@ -333,7 +332,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	check.True(t, err == nil && strings.Contains(out.String(), sessiontest.Beginning+"below the snow.\n"), "%v: %s%s", err, out, &errs)
 }
 
-// screen tells when a text is on it.
+// screen closes a channel when a text is shown.
 type screen struct {
 	bytes.Buffer
 	awaited string
@@ -349,7 +348,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Rows are indexed in a store, and asked without them, also by their fields and by another process.
+// Rows are indexed in a store, and asked about without their file, also by their fields and by another process.
 func TestStore(t *testing.T) {
 	dir, place := notes(t), t.TempDir()
 	write(t, dir, "rows.jsonl", `{"id": "owl", "text": "The barn owl hears a mouse under the snow.", "team": "a", "year": 2024}
@@ -367,7 +366,7 @@ func TestStore(t *testing.T) {
 		{[]string{"-where", `team = "b"`, "What draws the water?"}, "   7  “"},
 		{[]string{"What does the red light mean?"}, "   rows.jsonl/3  “"},
 		{[]string{"-docs", filepath.Join(dir, "rows.csv"), "-where", "year > 2000", "How often does the tide fall?"}, "   x  “"},
-		{[]string{"-system", "hipporag2", "-docs", filepath.Join(dir, "rows.jsonl")}, ""}, // in memory, of what the store keeps
+		{[]string{"-system", "hipporag2", "-docs", filepath.Join(dir, "rows.jsonl")}, ""}, // the index is built from the store
 		{[]string{"-system", "hipporag2", "What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},
 	} {
 		out, errs, err := ask(t, "", append([]string{"-store", place, "-system", "bm25"}, x.args...)...)

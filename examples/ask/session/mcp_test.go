@@ -32,8 +32,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// client is a client of a server over pipes, as a process has them, and what waits for
-// the end of the server.
+// client is a client of a server over pipes, and waits for the end of the server.
 func client(t *testing.T, system string, args []string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
 	return overMCP(t, sessiontest.Open(t, system, args...), progress...)
@@ -71,7 +70,7 @@ func wait(t *testing.T, ended chan error) error {
 	}
 }
 
-// call calls a tool and reads what it says.
+// call calls a tool and returns its result.
 func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]any, out any) string {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
@@ -153,7 +152,7 @@ func TestTools(t *testing.T) {
 		tool, argument, value, want := row[0], row[1], row[2], row[3]
 		check.Contains(t, call(t, s, tool, map[string]any{argument: value}, nil), want, "%s %s", tool, argument)
 	}
-	// Numbers beyond all bounds, and questions before that lead nowhere, do no harm.
+	// Numbers beyond all bounds, and sequences of earlier questions that make no sense, do no harm.
 	for _, arguments := range []map[string]any{{"query": "owl", "k": 1 << 40}, {"query": "owl", "k": -1}} {
 		problem := call(t, s, "search", arguments, &found)
 		check.True(t, problem == "" && len(found.Passages) != 0, "%v: %s, %+v", arguments, problem, found)
@@ -166,7 +165,7 @@ func TestTools(t *testing.T) {
 	check.True(t, err == nil, "the end: %v", err)
 }
 
-// A client that asks for progress is told the answer as far as it has come.
+// A client that asks for progress gets the answer as far as it is written.
 func TestProgress(t *testing.T) {
 	told := make(chan *sdk.ProgressNotificationParams, 9)
 	s, end := client(t, "wild", nil, func(p *sdk.ProgressNotificationParams) { told <- p })
@@ -183,7 +182,7 @@ func TestProgress(t *testing.T) {
 	check.OK(t, end(), "the end")
 }
 
-// A client has the beginning of an answer while the model still writes.
+// A client gets the beginning of an answer while the model is still writing.
 func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
 	sessiontest.SlowModel(t, shown)
@@ -212,7 +211,7 @@ func TestWithoutGraph(t *testing.T) {
 	check.OK(t, end(), "the end")
 }
 
-// Whatever a client sends, the server ends with it, and within bounds.
+// Whatever a client sends, the server ends when the client does, and uses bounded memory.
 func TestBrokenClients(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
@@ -233,13 +232,13 @@ func TestBrokenClients(t *testing.T) {
 		err := wait(t, ended)
 		t.Logf("%s: %v, %d bytes", name, err, out.Len())
 	}
-	// A line that never ends is left after its first megabyte.
+	// The server gives up a line without an end after its first megabyte.
 	ended := make(chan error, 1)
 	endless := &endless{}
 	go func() { ended <- session.ServeMCP(t.Context(), d, endless, io.Discard) }()
 	err := wait(t, ended)
 	check.True(t, err != nil && endless.read <= 4<<20, "%v after %d bytes", err, endless.read)
-	// A server that is told to end does so though its client is silent.
+	// A server that is told to end does so even if its client is silent.
 	ctx, cancel := context.WithCancel(t.Context())
 	silent, hold := io.Pipe()
 	defer hold.Close()
@@ -249,7 +248,7 @@ func TestBrokenClients(t *testing.T) {
 	check.True(t, err == nil, "told to end: %v", err)
 }
 
-// endless is a line without an end.
+// endless is an input of one line that never ends.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -260,8 +259,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Nothing outside of the folder is read or found, also where a link leads out of it, to a file
-// or a folder, or a path does.
+// Nothing outside of the folder is read or found, even by a link or a path that leads out of it, to a file or a
+// folder.
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
 	check.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
@@ -284,7 +283,7 @@ func TestLinksOut(t *testing.T) {
 	check.OK(t, end())
 }
 
-// defining are files with what suggestions are made of, and with what only looks like it.
+// defining are files from which suggestions are made, and files that only look like them.
 var defining = map[string]string{
 	"a.md": "# Router\n\nA router is a box that joins the network of a house to the line. The box is a grey one on the wall. However it is a thing that breaks. Jane Roe is an editor of manuals.\n\n## How is it reset?\n\nHold the button for ten seconds: that resets it.\n\n## Is it loud?\n",
 	"b.md": "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. Charles Babbage built its wheels in the end. Abel was the first to go.\n",
@@ -307,7 +306,7 @@ func TestSuggestions(t *testing.T) {
 	check.True(t, err == nil && slices.Equal(got, want[4:]), "German: %q, %v", got, err)
 }
 
-// Who leaves makes nobody wait, and the next one gets the suggestions.
+// A caller that leaves does not delay others, and the next one gets the suggestions.
 func TestSuggestionsCancelled(t *testing.T) {
 	d := sessiontest.OpenFiles(t, defining, "wild")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -318,7 +317,7 @@ func TestSuggestionsCancelled(t *testing.T) {
 	check.True(t, err == nil && len(got) != 0, "%q, %v", got, err)
 }
 
-// With a model, suggestions are made and checked without it.
+// With a model, suggestions are made and checked without asking it.
 func TestSuggestionsFree(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "Yes."} }})
 	defer server.Close()
@@ -399,17 +398,17 @@ func second(s session.Source, err error) error {
 	return err
 }
 
-// Between questions the passages are encoded that no question has asked for, and kept; without Encode
-// they are not.
+// Between questions, the passages are encoded that no question has needed yet, and the vectors are stored;
+// without Encode nothing is.
 func TestIdleTimeEncodes(t *testing.T) {
-	const pages, vector = 70, 64 * 4 // of bytes
+	const pages, vector = 70, 64 * 4 // bytes of a vector
 	dir, model := t.TempDir(), t.TempDir()
 	check.OK(t, graphragtest.WriteBERT(model))
 	for i := range pages {
 		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
 		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
 	}
-	asked := int64(0) // what is kept of what a question needs
+	asked := int64(0) // bytes stored for the questions
 	for _, encode := range []bool{false, true} {
 		cache := t.TempDir()
 		kept := func() int64 {
@@ -474,8 +473,8 @@ func TestNeighbours(t *testing.T) {
 	check.True(t, err == nil && len(n.Names) != 0 && n.Names[0] == "Charles Babbage" && len(n.Facts) != 0, "%+v, %v", n, err)
 }
 
-// A question, a search, facts and a graph are limited to the files that meet a condition, and
-// the session's own is within each.
+// A question, a search, facts and a graph are limited to the files that meet a condition, in addition to the
+// session's own condition.
 func TestWhere(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
 	c := check.Of(graphrag.ParseCondition(`kind = "csv"`)).OK(t)

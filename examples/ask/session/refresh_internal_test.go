@@ -42,8 +42,8 @@ func add(t *testing.T, dir, name, text string) {
 	check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
-// A slow new file makes no question wait, not even the one that finds it: they are
-// answered from the index that stands, and the new one takes its place when it is ready.
+// A slow new file delays no question, not even the one that notices it: they are answered from the present
+// index, and the new one replaces it when it is ready.
 func TestRefreshSlow(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
@@ -74,8 +74,8 @@ func TestRefreshSlow(t *testing.T) {
 	check.Equal(t, n, 2, "files")
 }
 
-// What is told of the files, and the suggestions, are made anew when the index changes, and once
-// until then.
+// The description of the files, and the suggestions, are computed again when the index changes, and only once
+// in between.
 func TestMadeOnce(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
@@ -96,7 +96,7 @@ func TestMadeOnce(t *testing.T) {
 	check.True(t, err == nil && slices.Contains(got, "What is a quoin?"), "%q, %v", got, err)
 }
 
-// Files that have gone are told to whoever asks or reads the log; questions go on.
+// Missing files are reported to callers and in the log; questions are still answered.
 func TestRefreshGone(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
@@ -107,7 +107,7 @@ func TestRefreshGone(t *testing.T) {
 	check.True(t, err == nil && !r.Refused, "%+v, %v", r, err)
 }
 
-// Skipped files are told once by their kinds, in a line, and again when others are skipped.
+// Skipped files are reported once, by their kinds, in one line, and again when other files are skipped.
 func TestReport(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
@@ -119,7 +119,7 @@ func TestReport(t *testing.T) {
 		check.True(t, i != 3 || lines[0] == "skipped: b.png: another kind of file (and 1 .png); -v lists all", "%q", lines)
 		check.True(t, len(lines) == want+1 && strings.Contains(lines[len(lines)-1], "some are skipped") == (i == 2 || i == 4), "%d: %q", i, lines)
 	}
-	device := filepath.Join(d.Index, listedName) // a link to what has no end is not read, and nothing is written to it
+	device := filepath.Join(d.Index, listedName) // a link to a device without end is neither read nor written to
 	check.OK(t, errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)))
 	d.Report(false)
 	info, err := os.Lstat(device)
@@ -128,7 +128,7 @@ func TestReport(t *testing.T) {
 	check.Equal(t, len(lines), 3, "all: %q", lines)
 }
 
-// Who watches has the new index ready before the next question, which does not look itself.
+// With Watch the new index is ready before the next question, which does not look for changes.
 func TestWatch(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)

@@ -26,7 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// start serves a session, and returns the address of its page and what waits for the end.
+// start serves a session. It returns the address of its page, and a function that waits for the end.
 func start(t *testing.T, system string, args ...string) (url string, end func() error) {
 	t.Helper()
 	d := sessiontest.Open(t, system, args...)
@@ -84,7 +84,7 @@ func TestAsk(t *testing.T) {
 	check.OK(t, end(), "the end")
 }
 
-// The page has the beginning of an answer while the model still writes.
+// The page gets the beginning of an answer while the model is still writing.
 func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
 	sessiontest.SlowModel(t, shown)
@@ -125,7 +125,7 @@ func TestPage(t *testing.T) {
 	check.True(t, status == 200 && strings.Contains(body, `"head":"Ada Lovelace"`), "graph: %d %s", status, body)
 }
 
-// No GET calls a model, whatever it names; the form that draws a graph does.
+// No GET request calls a model, whatever it asks for; the form that draws a graph sends a POST.
 func TestGetsAreFree(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "With Charles Babbage [1]."} }})
 	defer server.Close()
@@ -167,8 +167,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Browsers leave out port 80, media types may have parameters and capitals, and an address
-// that was typed or a link of the page itself is nobody else's.
+// Browsers omit port 80, media types may have parameters and capitals, and typed addresses and links of the
+// page itself come from no other site.
 func TestLetThrough(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
 	for name, tt := range map[string]struct{ address, host, header, value string }{
@@ -186,7 +186,7 @@ func TestLetThrough(t *testing.T) {
 	}
 }
 
-// A client that sends nothing does not hold up the end.
+// A silent client does not delay the server's end.
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
@@ -198,7 +198,7 @@ func TestSilentClient(t *testing.T) {
 	check.True(t, err == nil && time.Since(before) <= 20*time.Second, "%v after %v", err, time.Since(before))
 }
 
-// slow is a body of which nothing comes until it is let go.
+// slow is a request body that sends nothing until it is released.
 type slow struct{ read, done chan struct{} }
 
 func (s slow) Read([]byte) (int, error) {
@@ -207,7 +207,7 @@ func (s slow) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Bodies that do not come take no turn of a question.
+// Requests whose bodies do not arrive do not block questions.
 func TestSlowBodies(t *testing.T) {
 	const address = "127.0.0.1:8080"
 	h := handler(t, sessiontest.Open(t, "wild"), address)
@@ -233,8 +233,8 @@ func TestSlowBodies(t *testing.T) {
 	all.Wait()
 }
 
-// A condition comes with the question; one that cannot be read, or is about a field that no
-// file has, is told.
+// A condition comes with the question. A condition that cannot be read, or names a field that no file has, is
+// an error.
 func TestServedWhere(t *testing.T) {
 	url, _ := start(t, "hipporag2")
 	for where, want := range map[string]string{
@@ -251,8 +251,8 @@ func TestServedWhere(t *testing.T) {
 	check.True(t, status == 400 && strings.Contains(body, "condition"), "%d %s", status, body)
 }
 
-// Chat programs of this machine ask the folder as they ask a model, with the places below;
-// with tokens the page is not there, and each sees its scope. Files are changed as files.
+// Chat programs on this machine ask the folder as they ask a model, and get the places below the answer. With
+// tokens the page is not served, and each token has its scope. Changed files are noticed.
 func TestAPI(t *testing.T) {
 	question := func(q string) string {
 		return `{"model": "wild", "messages": [{"role": "user", "content": "` + q + `"}]}`
@@ -291,7 +291,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// What the page asks before a question, and the file around a quote.
+// The requests that the page makes before a question, and for the file around a quote.
 func TestAround(t *testing.T) {
 	url, _ := start(t, "wild")
 	for path, want := range map[string]string{
@@ -307,7 +307,8 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// A PDF of the index is opened at its page, by those who may see it; nothing else of the folder is.
+// A PDF of the index is opened at its page, for callers whose scope includes it; no other file of the folder is
+// served.
 func TestPDF(t *testing.T) {
 	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +

@@ -48,8 +48,7 @@ func TestNeedsAModel(t *testing.T) {
 	}
 }
 
-// The same pages stand in the prompt for every question, in the order of their names, and
-// those that do not fit are named.
+// The prompt has the same pages for every question, sorted by name, and names the pages that do not fit.
 func TestContextSaysWhatDidNotFit(t *testing.T) {
 	s := check.Of(whole(baselinestest.OfflineKit(t))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
@@ -69,13 +68,13 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 	}
 }
 
-// The prompts for two questions over the same pages begin alike, up to the question.
+// The prompts for two questions over the same pages have the same beginning, up to the question.
 func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
 	s := check.Of(whole(baselinestest.ModelKit(t, m))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
-	for _, q := range baselinestest.Questions[:2] { // of one form
+	for _, q := range baselinestest.Questions[:2] { // both questions have the same form
 		check.OK(t, check.Err(s.Answer(t.Context(), q)))
 		req := m.Requests()[m.Calls()-1]
 		begin, _, ok := strings.Cut(req.Messages[1].Text, "Question: ")
@@ -85,7 +84,7 @@ func TestContextKeepsThePrefix(t *testing.T) {
 	check.Equal(t, begins[0], begins[1], "the prompts begin otherwise")
 }
 
-// An agent over a folder reads nothing outside of it, though a link and a path lead there.
+// An agent over a folder reads nothing outside of it, even if a link or a path leads there.
 func TestFilesKeepToTheFolder(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{filepath.Join(outside, "secret.md"): "The passphrase is swordfish.", filepath.Join(folder, "owl.md"): "The owl has no passphrase."} {
@@ -115,8 +114,8 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 	check.Equal(t, refused, 3, "%d of 3 paths out are refused: %+v", refused, f.Steps)
 }
 
-// byRule searches for the question, and then, turn by turn, for the name in what was found that
-// the question does not have and no search had yet, with the question.
+// byRule searches for the question, and then in each turn for the question with a new name from what was found,
+// which the question does not have and no search had.
 func byRule(t *testing.T) agent.Next {
 	t.Helper()
 	x := check.Of(rules.New(rules.Options{})).OK(t)
@@ -139,7 +138,7 @@ func byRule(t *testing.T) agent.Next {
 	}
 }
 
-// bestName is the name that most of the hits, and the first ones, have and a text has not.
+// bestName returns the name that occurs in most of the hits, the first hits before others, and not in a text.
 func bestName(ctx context.Context, x *rules.Extractor, hits []graphrag.Hit, but string) (string, error) {
 	var chunks []graphrag.Chunk
 	for _, h := range hits {
@@ -167,8 +166,8 @@ func bestName(ctx context.Context, x *rules.Extractor, hits []graphrag.Hit, but 
 	return spelled[names[0]], err
 }
 
-// The rule without a model that docs/graph-or-agent.md has the figures of: at one budget it
-// finds more than one search of words, and less than one search of wild, so it is no row.
+// The rule without a model whose figures docs/graph-or-agent.md has: with the same budget it finds more than
+// one search by words, and less than one search by wild, so it has no row.
 func TestRule(t *testing.T) {
 	data := baselinestest.LoadMuSiQue(t)
 	k := baselinestest.OfflineKit(t)

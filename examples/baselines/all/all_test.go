@@ -38,8 +38,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Every system is made, under its own name, of both kits, and of neither without
-// the parts it needs.
+// Every system can be made, under its own name, from both kits, and not from a kit that lacks the parts it
+// needs.
 func TestSystems(t *testing.T) {
 	offline, model := baselinestest.OfflineKit(t), baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	seen := make(map[string]bool)
@@ -66,8 +66,8 @@ func TestSystems(t *testing.T) {
 	check.True(t, !ok, "found what is not there")
 }
 
-// Every agent is made of a kit with a model, under its own name, and of no other; a question
-// takes the calls that its entry says, and one for the answer.
+// Every agent can be made from a kit with a model, under its own name, and from no other; a question takes the
+// calls that its entry says, and one for the answer.
 func TestAgents(t *testing.T) {
 	offline := baselinestest.OfflineKit(t)
 	graph := systems(t)
@@ -113,14 +113,14 @@ func withGraph(t *testing.T, s all.System) all.System {
 	return s.WithGraph(ix)
 }
 
-// However many chunks of a page are found, a ranking has no more than MaxPerDoc.
+// However many chunks of a page are found, a ranking has at most MaxPerDoc of them.
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	for _, s := range systems(t) {
 		if s.NoDocuments {
 			continue
 		}
-		for limit, want := range map[int]bool{0: true, 1: false} { // whether a page comes twice
+		for limit, want := range map[int]bool{0: true, 1: false} { // by limit: whether a page occurs twice
 			made, err := s.New(k, kit.Common{MaxPerDoc: limit, Cut: kit.Cut{Size: 20, Overlap: -1}})
 			if err == nil {
 				_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
@@ -133,14 +133,14 @@ func TestMaxPerDoc(t *testing.T) {
 			for _, h := range found.Ranked {
 				pages[h.Chunk.Doc] = true
 			}
-			want = want && s.Name != wild.Name // ranks each page once
+			want = want && s.Name != wild.Name // wild ranks each page once
 			check.True(t, (len(pages) < len(found.Ranked)) == want,
 				"%s, at most %d chunks of a page: %d chunks of %d pages", s.Name, limit, len(found.Ranked), len(pages))
 		}
 	}
 }
 
-// A splitter of one's own cuts for every system but wild, which has its own rule and says so.
+// A splitter of the caller cuts the texts of every system except wild, which says that it has its own rule.
 func TestOwnSplitter(t *testing.T) {
 	halves := chunk.SplitterFunc(func(_ context.Context, text string) ([]chunk.Span, error) {
 		middle := strings.IndexByte(text, '\n') + 1
@@ -163,7 +163,7 @@ func TestOwnSplitter(t *testing.T) {
 	}
 }
 
-// Systems find in a store what they find in memory, also after changes, and leave one generation.
+// Systems find in a store the same as in memory, also after changes, and leave one generation.
 func TestInStore(t *testing.T) {
 	dir := t.TempDir()
 	s, err := disk.Open(dir, disk.Options{})
@@ -186,8 +186,8 @@ func TestInStore(t *testing.T) {
 	}
 }
 
-// No system says anything of documents that a question or a scope excludes, offline, with a model,
-// and in a store. WILDGRAPH_LEAKS is how many questions each is asked.
+// No system shows anything of documents that a question or a scope excludes: offline, with a model, and in a
+// store. WILDGRAPH_LEAKS sets the number of questions for each.
 func TestNothingLeaks(t *testing.T) {
 	questions := 16
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_LEAKS")); err == nil {
@@ -227,7 +227,7 @@ func TestNothingLeaks(t *testing.T) {
 
 var errFault = errors.New("a fault on purpose")
 
-// faults break one part, and notice whether it was used.
+// faults break one part of a kit, and record whether it was used.
 type faults struct {
 	part string
 	met  bool
@@ -241,7 +241,7 @@ func (f *faults) at(part string) error {
 	return errFault
 }
 
-// in returns a kit with the faults.
+// in returns a kit with the faulty parts.
 func (f *faults) in(k kit.Kit) kit.Kit {
 	breaking := func(own func() (kit.Extraction, error)) func() (kit.Extraction, error) {
 		return func() (kit.Extraction, error) {
@@ -276,8 +276,8 @@ func (x faulty) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return x.Extractor.Extract(ctx, chunks)
 }
 
-// Every system that is built in a store of the replies of three shares finds what it finds built by one process,
-// also when it is opened, and no reply is asked for twice.
+// Every system that is built in a store from the replies of three shares finds the same as one built by one
+// process, also when it is opened, and no reply is requested twice.
 func TestShares(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 24 {
@@ -334,9 +334,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A system whose model fails at every chunk says so, in whatever way it fails: an
-// empty graph is never silent, and the names of the prompts' own examples are not
-// taken for the corpus's.
+// A system whose model fails for every chunk reports it, in whatever way the model fails: an empty graph is
+// always reported, and names in the prompts' own examples are not taken from the corpus.
 func TestFailingModelIsCounted(t *testing.T) {
 	docs := []graphrag.Document{
 		{ID: "a", Text: "The Fram was built by Colin Archer for Fridtjof Nansen."},
@@ -355,7 +354,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 		for _, system := range systems(t) {
 			s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 			stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t, "%s, %s", system.Name, kind)
-			if system.Calls.Chunk == 0 { // no model reads chunks
+			if system.Calls.Chunk == 0 { // no model reads the chunks of this system
 				continue
 			}
 			want := graphrag.Stage{Name: "extract", Asked: 2, Failed: 2}
@@ -368,9 +367,8 @@ func TestFailingModelIsCounted(t *testing.T) {
 	}
 }
 
-// All calls of a kind begin alike: what differs from call to call, the code of the
-// marks above all, comes with the user's message, so that a provider's cache of
-// beginnings serves the rest.
+// All calls of a kind have the same beginning: whatever differs, such as the code of the marks, is in the
+// user's message, so that a provider can cache the beginning.
 func TestPromptsBeginAlike(t *testing.T) {
 	var docs []graphrag.Document
 	for _, text := range []string{"The Fram was built by Colin Archer.", "Roald Amundsen went to the Bay of Whales.", "Fridtjof Nansen came to Svalbard."} {
@@ -386,7 +384,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 		begins := make(map[string]string)
 		for _, r := range m.Requests() {
 			first := r.Messages[0]
-			kind := r.Stage // of passages and of questions
+			kind := r.Stage // calls about passages and about questions
 			if strings.Contains(r.Messages[len(r.Messages)-1].Text, " question]") {
 				kind += " question"
 			}
@@ -398,7 +396,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 	}
 }
 
-// life is what a system answers after Index, Insert and Delete.
+// life returns what a system answers after Index, Insert and Delete.
 func life(ctx context.Context, k kit.Kit, of all.System) ([]graphrag.Answer, *kg.Graph, error) {
 	s, err := of.New(k, kit.Common{})
 	if err != nil {
@@ -430,8 +428,8 @@ func life(ctx context.Context, k kit.Kit, of all.System) ([]graphrag.Answer, *kg
 	return out, first, nil
 }
 
-// Systems that share what they make of documents answer as each by itself, also when
-// all are built at once.
+// Systems that share what they compute from documents answer as if each was alone, also when all are built at
+// once.
 func TestShared(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	sharing := slices.DeleteFunc(systems(t), func(s all.System) bool { return s.NoDocuments })
@@ -459,7 +457,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// limited is a system that is asked with a condition and under a scope.
+// limited is a system that is asked under a condition and a scope.
 type limited struct {
 	graphrag.System
 	where, scope string
@@ -483,8 +481,8 @@ func (l limited) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 	return l.System.Answer(ctx, q)
 }
 
-// sees compares answers with a condition and under a scope with those of a system over the
-// permitted documents alone, and looks for a word that the other documents have.
+// sees compares answers under a condition and a scope with those of a system over the permitted documents only,
+// and looks for a word that only other documents have.
 func (make maker) sees(t *testing.T) {
 	var pages []graphrag.Document
 	for i, p := range baselinestest.Pages {
@@ -516,10 +514,10 @@ func (make maker) sees(t *testing.T) {
 		}
 		for name, k := range map[string]func() kit.Kit{"offline": func() kit.Kit { return baselinestest.OfflineKit(t) }, "model": obedient} {
 			if name == "model" && tt.seen != nil && tt.seen[0] == 1 {
-				continue // two conditions are enough of what takes longer
+				continue // two conditions suffice for slow systems
 			}
 			s := limited{make.over(t, k(), pages...), tt.where, tt.scope}
-			if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err != nil { // the view is built
+			if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err != nil { // builds the view of the permitted documents
 				t.Fatal(err)
 			}
 			got, want := answers(t, s), answers(t, make.over(t, k(), permitted...))

@@ -22,8 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Every system keeps what all promise, with one agent of each kind and the options that search in
-// another way; a model stands behind those that do not run without one.
+// Every system keeps the promises that all make, with one agent of each kind and the options that change the
+// search; systems that need a model get one.
 func TestConform(t *testing.T) {
 	made := systems(t)
 	for _, name := range []string{"agentic:bm25", "files", "context"} {
@@ -50,18 +50,17 @@ func conforms(t *testing.T, s all.System) {
 		return x, err
 	}
 	conform(t, make)
-	if !s.Words && !s.NoDocuments && !s.NeedsModel && !s.NeedsGraph && s.Name != "wild" && s.Name != "context" { // wild compares by vectors what words found
+	if !s.Words && !s.NoDocuments && !s.NeedsModel && !s.NeedsGraph && s.Name != "wild" && s.Name != "context" { // wild then compares the candidates by vectors
 		vectors(t, make)
 	}
 }
 
-// maker makes a system of a kit.
+// maker makes a system from a kit.
 type maker func(kit.Kit) (*kit.System, error)
 
-// conform checks what every system promises: the same answers for the same
-// documents, whatever the way they came in; the old answers after a change that
-// failed; no failure on corpora and questions that have nothing to offer; errors
-// that name the system.
+// conform checks what every system promises: the same answers for the same documents, in whatever order and
+// number of changes they came; the old answers after a failed change; no failure for corpora and questions
+// without content; errors that name the system.
 func conform(t *testing.T, make maker) {
 	t.Helper()
 	t.Run("insert and delete", make.changes)
@@ -82,7 +81,7 @@ func conform(t *testing.T, make maker) {
 	}
 }
 
-// over is a system that has indexed documents.
+// over returns a system that has indexed the documents.
 func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 	t.Helper()
 	s := check.Of(make(k)).OK(t)
@@ -94,13 +93,13 @@ func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.
 	return s
 }
 
-// without are the pages but for one.
+// without returns the pages except one.
 func without(id string) []graphrag.Document {
 	return slices.DeleteFunc(slices.Clone(baselinestest.Pages), func(d graphrag.Document) bool { return d.ID == id })
 }
 
-// changes compares systems whose documents came and went with those that were
-// indexed at once.
+// changes compares systems whose documents were inserted and deleted with systems that indexed the rest at
+// once.
 func (make maker) changes(t *testing.T) {
 	insert := func(docs ...graphrag.Document) func(*kit.System) error {
 		return func(s *kit.System) error {
@@ -115,7 +114,7 @@ func (make maker) changes(t *testing.T) {
 		}
 	}
 	older := baselinestest.Pages[1]
-	older.Text = "# Fram\n\nThe Fram was built in Ravenna." + strings.Repeat(" Umberto Nobile built the Gauss for Roald Amundsen.", 200) // more chunks than there are now
+	older.Text = "# Fram\n\nThe Fram was built in Ravenna." + strings.Repeat(" Umberto Nobile built the Gauss for Roald Amundsen.", 200) // more chunks than the corpus has
 	for _, tt := range []struct {
 		name    string
 		from    []graphrag.Document
@@ -135,8 +134,8 @@ func (make maker) changes(t *testing.T) {
 	}
 }
 
-// failures lets an Insert fail where it reads pages, extracts and builds. What
-// was there answers as before, and the next Insert does not find the remains.
+// failures makes an Insert fail while it reads pages, extracts and builds. The old state still answers, and the
+// next Insert finds no remains.
 func (make maker) failures(t *testing.T) {
 	before, after := answers(t, make.over(t, baselinestest.OfflineKit(t), without("fram.md")...)), answers(t, make.over(t, baselinestest.OfflineKit(t), baselinestest.Pages...))
 	for _, part := range []string{"stream", "extractor", "look-up"} {
@@ -152,7 +151,7 @@ func (make maker) failures(t *testing.T) {
 			}
 		})
 		if !f.met {
-			continue // a part that the system does not have
+			continue // the system does not use this part
 		}
 		f.part = ""
 		check.Is(t, err, errFault, "%s", part)
@@ -171,8 +170,8 @@ func (make maker) saves(t *testing.T) {
 	check.Equal(t, answers(t, opened), want, "(-saved +opened)")
 }
 
-// retrieves compares what Retrieve finds with what Answer has read, and counts it
-// where a question has a budget.
+// retrieves compares what Retrieve finds with what Answer reads, and counts its tokens if a question has a
+// budget.
 func (make maker) retrieves(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s := make.over(t, k, baselinestest.Pages...)
@@ -196,8 +195,7 @@ func (make maker) retrieves(t *testing.T) {
 	}
 }
 
-// asks has a model and an embedder do everything, once as they should and once in
-// nonsense.
+// asks has a model and an embedder do everything, once with usable replies and once with nonsense.
 func (make maker) asks(t *testing.T) {
 	obedient := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 	nonsense := llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")
@@ -227,7 +225,7 @@ func (make maker) errors(t *testing.T) {
 	check.OK(t, err)
 }
 
-// answers asks all questions, twice and from several places at once.
+// answers asks all questions twice and concurrently.
 func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
 	t.Helper()
 	out := make([]graphrag.Answer, len(baselinestest.Questions))
@@ -251,8 +249,8 @@ func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
 	return out
 }
 
-// vectors checks that a system with an embedder compares texts by it: a question
-// without a word or a name of the pages finds the page that it means.
+// vectors checks that a system with an embedder compares texts by it: a question without a word or a name of
+// the pages finds the page with the same meaning.
 func vectors(t *testing.T, make maker) {
 	t.Helper()
 	s := make.over(t, baselinestest.OfflineKit(t).WithEmbedder(latin), baselinestest.Pages...)
@@ -262,7 +260,7 @@ func vectors(t *testing.T, make maker) {
 
 var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")
 
-// latin embeds texts by their words, and has translations of three Latin ones.
+// latin embeds texts by their words, and knows the translations of three Latin words.
 var latin = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([]string, len(texts))
 	for i, t := range texts {

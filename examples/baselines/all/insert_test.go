@@ -31,8 +31,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// sizes are how many notes BenchmarkInsert begins with: a thousand, or those that
-// WILDGRAPH_NOTES names, such as "1000 1000000".
+// sizes are the numbers of notes with which BenchmarkInsert begins: a thousand, or the numbers in
+// WILDGRAPH_NOTES, such as "1000 1000000".
 func sizes(b *testing.B) (out []int) {
 	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
 		n := check.Of(strconv.Atoi(s)).OK(b)
@@ -41,7 +41,7 @@ func sizes(b *testing.B) (out []int) {
 	return out
 }
 
-// note is one of about forty words, of which some are in most notes and most in few.
+// note returns a text of about forty words: some occur in most notes, most in few.
 func note(i int) graphrag.Document {
 	r := rand.New(rand.NewPCG(5, uint64(i)))
 	var text strings.Builder
@@ -52,7 +52,7 @@ func note(i int) graphrag.Document {
 		Fields: graphrag.Fields{"n": float64(i), "n10": float64(i % 10), "n1000": float64(i % 1000)}}
 }
 
-// word is the i-th made-up word.
+// word returns the i-th made-up word.
 func word(i int) string {
 	var out []byte
 	for i++; i > 0; i /= 100 {
@@ -61,7 +61,7 @@ func word(i int) string {
 	return string(out) + "s"
 }
 
-// voyage is a note of named things: a passage of an encyclopedia for graphs.
+// voyage is a note that names things: a passage of an encyclopedia for systems with graphs.
 func voyage(i int) graphrag.Document {
 	r, d := rand.New(rand.NewPCG(6, uint64(i))), note(i)
 	name := func() string {
@@ -89,10 +89,9 @@ func notesOf(from, to int, titled bool, of func(int) graphrag.Document) func(yie
 	}
 }
 
-// BenchmarkInsert measures what one more note costs beside many, and what its folder grows by; and
-// questions of which every note, a tenth and a thousandth meet the condition, at the first time and
-// later. To wild, titled notes are passages that lead to each other; graphs are of voyages, without
-// vectors.
+// BenchmarkInsert measures what one more note costs, how much its folder grows, and questions whose condition
+// every note, a tenth or a thousandth meets, the first time and later. For wild titled notes are passages that
+// lead to each other; graphs are built from voyages, without vectors.
 func BenchmarkInsert(b *testing.B) {
 	for _, name := range []string{"bm25", "naiverag", "wild", "wild-titled", "hipporag2", "lightrag", "msgraphrag-local", "linearrag"} {
 		for _, n := range sizes(b) {
@@ -168,7 +167,7 @@ func hashes(ctx context.Context, texts []string) (rows [][]float32, err error) {
 	return rows, ctx.Err()
 }
 
-// made is a system by its name.
+// made returns the system with a name.
 func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	tb.Helper()
 	for _, x := range systems(tb) {
@@ -182,7 +181,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 
 var mark = regexp.MustCompile(`\[([0-9a-f]{16}) [^\]\n]*\]\n`)
 
-// unmarked is a prompt without what stands between marks.
+// unmarked returns a prompt without the texts between marks.
 func unmarked(prompt string) string {
 	for {
 		at := mark.FindStringSubmatchIndex(prompt)
@@ -197,10 +196,10 @@ func unmarked(prompt string) string {
 	}
 }
 
-// No system lets a word of a page into a system message, or out of the marks of another:
-// neither of its text, title and source, nor of the names, relations, keywords, descriptions
-// and reports that were made of them by a model or by rules. Where a reply has a form, its
-// schema is sent. Nor is there a word of a page, question or reply in a trace, which has the calls.
+// No system lets a word of a page into a system message, or out of the marks in another: neither from its text,
+// title and source, nor from names, relations, keywords, descriptions and reports that a model or rules made of
+// these. If a reply has a form, its schema is sent. A trace has the calls, but no word of a page, question or
+// reply.
 func TestCanary(t *testing.T) {
 	const canary = "Zanquarithelmondaviaster"
 	docs := make([]graphrag.Document, 6)
@@ -259,8 +258,8 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// handed counts the texts that a system hands to what costs: by splitters, encoders, models of names,
-// and, of the rules and models that extract, by the trace and the prompts.
+// handed counts the texts that a system passes to costly parts: splitters, encoders, models of names and, by
+// the trace and the prompts, the rules and models that extract.
 type handed struct {
 	mu                    sync.Mutex
 	split, named, encoded []string
@@ -321,10 +320,9 @@ func (h *handed) extracted() (out []string) {
 	return out
 }
 
-// An insert hands on what is new: of each system, offline, with a model and with a model of names,
-// splitters, extractors and models get the text of the new document alone, and no text is encoded
-// that was encoded before. A delete hands on nothing, nor does an opened system that was saved, but
-// to the rules.
+// An insert passes on only what is new: offline, with a model and with a model of names, each system's
+// splitters, extractors and models get only the text of the new document, and no text is encoded twice. A
+// delete passes on nothing, and neither does opening a saved system, except to the rules.
 func TestInsertIsOfWhatIsNew(t *testing.T) {
 	names := strings.Fields("Archer Nansen Amundsen Oslo Fram Larvik Bergen Svalbard Johansen Sverdrup")
 	trip := func(i int) graphrag.Document {
@@ -352,7 +350,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 				}
 				k = k.WithEmbedder(embed.Func(h.encode))
 				common := kit.Common{Cut: kit.Cut{Splitter: h, Name: "counted"}}
-				if system.Name == "wild" { // it cuts by its own rule
+				if system.Name == "wild" { // wild splits by its own rule
 					common.Cut = kit.Cut{}
 				}
 				made := func() *kit.System {
@@ -403,7 +401,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 	}
 }
 
-// A system embeds texts unless it goes by words alone.
+// A system embeds texts unless it only compares words.
 func TestWords(t *testing.T) {
 	for _, x := range all.Systems() {
 		if x.NoDocuments || x.Lacks() != "" {

@@ -26,7 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Systems by name, which find something for the same question.
+// Systems by name that find the same document for a question.
 func ExampleFind() {
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	for _, name := range []string{"bm25", "hipporag2"} {
@@ -47,8 +47,8 @@ func ExampleFind() {
 // unanswerable is a question that the pages say nothing about.
 var unanswerable = graphrag.Question{Text: "Who composed the opera Turandot?", K: 3, Depth: 5, Form: graphrag.Sentence}
 
-// knowing answers the last prompt as a model would that knows the opera: in reject
-// mode it does as it is told. No report has to do with the opera.
+// knowing answers the last prompt like a model that knows about the opera, and in reject mode follows the
+// instruction. No report is about the opera.
 func knowing(req llm.Request) llm.Reply {
 	first, last := req.Messages[0].Text, req.Messages[len(req.Messages)-1].Text
 	asked := strings.Contains(last, "Turandot")
@@ -67,9 +67,9 @@ func knowing(req llm.Request) llm.Reply {
 	return llm.Reply{Text: "An answer [1]."}
 }
 
-// Every system of the registry leaves it to the reader whether to refuse: in reject
-// mode a question that the pages do not answer has the reader's refusal, in open
-// mode whoever has something to answer from answers, and a model always has.
+// Every registered system leaves it to the reader whether to refuse: for a question that the pages do not
+// answer, the reader refuses in reject mode, and in open mode every system that found something, or has a
+// model, answers.
 func TestModes(t *testing.T) {
 	for _, s := range systems(t) {
 		t.Run(s.Name, func(t *testing.T) { modes(t, s) })
@@ -88,7 +88,7 @@ func modes(t *testing.T, of all.System) {
 		model := check.Of(kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})).OK(t)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
-	long := unanswerable // beyond what is a keyword by itself
+	long := unanswerable // longer than a question that is its own keyword
 	long.Text += " It was first performed after the death of its composer."
 	for _, mode := range []reader.Mode{reader.Open, reader.Reject} {
 		for name, k := range kits(mode) {
@@ -110,7 +110,7 @@ func modes(t *testing.T, of all.System) {
 				check.Equal(t, last, a, "%s, %s, %q (-Answer +Stream)", name, mode, q.Text)
 				material := len(a.Evidence)+len(a.Derived) > 0
 				asked := strings.Contains(q.Text, "Turandot")
-				told := slices.ContainsFunc(a.Evidence, func(h graphrag.Hit) bool { return strings.Contains(h.Chunk.Text, "1911") }) // and not of 1912 alone
+				told := slices.ContainsFunc(a.Evidence, func(h graphrag.Hit) bool { return strings.Contains(h.Chunk.Text, "1911") }) // and not only of the year 1912
 				switch {
 				case mode == reader.Reject && asked:
 					check.True(t, a.Refused && a.Text == reader.Refusal && len(a.Citations) <= 0,
@@ -123,8 +123,8 @@ func modes(t *testing.T, of all.System) {
 	}
 }
 
-// offices are files that share sentences and headers: contracts, minutes, forms, mails, sheets and
-// tables, with a table that is longer than a chunk.
+// offices are files that share sentences and headers: contracts, minutes, forms, mails, sheets and tables, one
+// of them longer than a chunk.
 func offices(t *testing.T) (docs []graphrag.Document) {
 	t.Helper()
 	files, skipped, err := load.Options{Formats: office.Formats()}.Folder(t.Context(), os.DirFS("../../ask/testdata/office/docs"))
@@ -139,16 +139,16 @@ func offices(t *testing.T) (docs []graphrag.Document) {
 	return append(docs, graphrag.Document{ID: "prices.md", Title: "Prices", Text: rows})
 }
 
-// byGraph find files by names or facts, as their papers have it, and not by any sentence; context
-// reads files in their order.
+// byGraph are the systems that find files by names or facts, as their papers define it, and not by any
+// sentence; context reads files in their order.
 func byGraph(name string) bool {
 	return slices.ContainsFunc([]string{"context", "fastgraphrag", "gear", "gretriever", "hipporag", "hipporag-ircot", "lightrag", "msgraphrag"}, func(s string) bool {
 		return name == s || strings.HasPrefix(name, s+"-") && name != "lightrag-naive"
 	})
 }
 
-// Each sentence and row of each file is found by its words with the title of the file, and is in
-// the text that is read, a row under the header of its table.
+// A file is found by the words of any of its sentences or rows with its title, and the text that is read has
+// them, a row below the header of its table.
 func TestNoTextGoesMissing(t *testing.T) {
 	k, docs := baselinestest.OfflineKit(t), offices(t)
 	for _, of := range slices.DeleteFunc(slices.Concat(systems(t), all.Variants()), func(s all.System) bool { return s.NoDocuments }) {
@@ -181,7 +181,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 	}
 }
 
-// Rows reach a model under the header of their table, by pages and by chunks.
+// A model gets rows below the header of their table, from pages and from chunks.
 func TestRowsHaveHeaders(t *testing.T) {
 	for _, name := range []string{"wild", "bm25"} {
 		shown := ""
@@ -198,7 +198,7 @@ func TestRowsHaveHeaders(t *testing.T) {
 	}
 }
 
-// systems are all systems, those that go by a graph from elsewhere over a small one.
+// systems returns all systems; the ones that need an external graph get a small one.
 func systems(t testing.TB) []all.System {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
@@ -219,8 +219,7 @@ func system(t *testing.T, name string) all.System {
 	return s
 }
 
-// Every option of every system can be set to its default by name, and then the system is made as
-// before.
+// Every option of every system can be set to its default by name, which does not change the system.
 func TestOptions(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	for _, s := range slices.Concat(systems(t), all.Variants(), all.Agents()) {
@@ -239,8 +238,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A value of another system, of the wrong type or out of range is refused before anything is paid,
-// all those of a system at once.
+// An option of another system, and a value of the wrong type or out of range, is refused before anything is
+// paid, and all faults are reported at once.
 func TestBadOptions(t *testing.T) {
 	bad, wanted := map[string]all.System{}, map[string][]string{}
 	for _, row := range table(t, "bad.tsv") {
@@ -263,7 +262,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// table reads the rows of a file below its heading.
+// table reads the rows of a file below its header.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
 	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
@@ -273,7 +272,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 	return rows
 }
 
-// A value that is set is used.
+// An option that is set has an effect.
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s := check.Of(system(t, "hipporag2").With("maxPerDoc", "1")).OK(t)
@@ -293,7 +292,7 @@ func TestWith(t *testing.T) {
 	check.Contains(t, system(t, "gear").Lacks(), "-kg", "gear without a graph")
 }
 
-// The loop of an agent has options of its own, beside those of the system that it searches by.
+// The loop of an agent has its own options, besides those of the system that it searches with.
 func TestOptionsOfAgents(t *testing.T) {
 	for _, name := range []string{"agentic:bm25", "files"} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
@@ -319,8 +318,8 @@ func TestOptionsOfAgents(t *testing.T) {
 	}
 }
 
-// Each option says for itself where its default is from; the values and origins that papers and
-// programs state are those of the table. An option without a system's name is every system's.
+// Each option says where its default is from; the values and origins that papers and programs state equal the
+// table's. An option without a system's name belongs to all systems.
 func TestOrigins(t *testing.T) {
 	known := map[string][]string{}
 	for _, f := range table(t, "origins.tsv") {

@@ -14,9 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// Every system of the registry over the same passages by rules, and its R@5 less that of
-// BM25, question by question, in points: systems that follow facts are ahead of it. Over
-// the recorded triples wild is level with hipporag or better.
+// Every registered system over the same passages by rules, with its R@5 minus the one of BM25 for the same
+// questions, in points: systems that follow facts are better. Over the recorded triples wild is as good as
+// hipporag, or better.
 func TestMuSiQueCompared(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
@@ -32,7 +32,7 @@ func TestMuSiQueCompared(t *testing.T) {
 	}
 	flat, _ := all.Find("bm25")
 	bm25 := measure(flat.New(k, common))
-	least := map[string]float64{"fastgraphrag": 2, "hipporag": 4, "hipporag-ircot": 4, "hipporag2": -1, "linearrag": 8, "wild": 12, "youtu-noagent": 7} // of the intervals' lower ends, rounded down
+	least := map[string]float64{"fastgraphrag": 2, "hipporag": 4, "hipporag-ircot": 4, "hipporag2": -1, "linearrag": 8, "wild": 12, "youtu-noagent": 7} // lower ends of the intervals, rounded down
 	for _, x := range all.Systems() {
 		if x.NoDocuments || x.Lacks() != "" {
 			continue
@@ -45,7 +45,7 @@ func TestMuSiQueCompared(t *testing.T) {
 	}
 	hippo := measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples}))
 	less("wild less hipporag", hippo, measure(wild.New(k, wild.Options{Common: common, Extract: m.Triples})), -2)
-	// A corpus of titled passages is recognized: their titles are linked to the names in them.
+	// A corpus of titled passages is recognized: its titles are linked to the names in them.
 	r := measure(hipporag.New(k, hipporag.Options{Common: common}))
 	check.True(t, r.At[5] >= 60, "hipporag over titled passages finds %.1f", r.At[5])
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// over is a searcher over chunks of pages, those of a page separated by "|".
+// over is a searcher over the chunks of pages, which "|" separates.
 func over(t *testing.T, o Options, pages ...string) *searcher {
 	t.Helper()
 	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	var chunks []graphrag.Chunk
 	for p, page := range pages {
 		for i, text := range strings.Split(page, "|") {
-			text = strings.ReplaceAll(text, ". ", ".\n\n") // sentences without capitals
+			text = strings.ReplaceAll(text, ". ", ".\n\n") // makes sentences that may begin without capitals
 			chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%d#%06d", p, i), Doc: fmt.Sprint(p), Index: i, Text: text})
 		}
 	}
@@ -33,10 +33,10 @@ func (s *searcher) number(word string) int32 {
 	return found[0]
 }
 
-// toy has alice and bob in chunks 0 and 1, and louvre two steps from alice in none.
+// toy has alice and bob in chunks 0 and 1, and louvre, two edges away from alice, in no chunk with her.
 const toy = "alice bob engine. alice engine.|bob paris. alice paris.|paris louvre.|louvre monalisa."
 
-// A page of 31 chunks takes 7 and 2 summaries, one of 4 takes one, a short one none.
+// A page of 31 chunks has 7 and 2 summaries, one of 4 chunks has one, a short one none.
 func TestCalls(t *testing.T) {
 	page := func(chunks int) string { return strings.TrimSuffix(strings.Repeat("alice|", chunks), "|") }
 	s := over(t, Options{}, page(31), page(4), page(1))
@@ -56,8 +56,8 @@ func TestCooccurrence(t *testing.T) {
 	check.Equal(t, got, map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1})
 }
 
-// Two terms that meet are local; a pair with a path whose ends never share a chunk is
-// not, unless the chunks along the path are wanted; one term has no pair.
+// Two terms in one chunk are a local question. A path between terms that are never in one chunk is not, unless
+// the chunks along the path are wanted; a single term has no pair.
 func TestPairs(t *testing.T) {
 	ask := func(o Options, question string) string {
 		nodes, step, err := over(t, o, toy).search(t.Context(), question)
@@ -73,27 +73,27 @@ func TestPairs(t *testing.T) {
 		question, want string
 	}{
 		{Options{}, "Did alice meet bob?", "local map[0:true 1:true]"},
-		{Options{}, "Is alice in the louvre?", "global, by terms map[0:true 1:true 2:true 3:true 4:true]"}, // 4 is the summary
+		{Options{}, "Is alice in the louvre?", "global, by terms map[0:true 1:true 2:true 3:true 4:true]"}, // chunk 4 is the summary
 		{Options{}, "Who is alice?", "global, by terms map[0:true 1:true 4:true]"},
 		{Options{}, "why is it so", "global map[]"},
 		{Options{}, "", "global map[]"},
 		{Options{}, "Who was in Atlantis?", "global map[]"},
-		{Options{}, "alice\nbob paris", "global, by terms map[0:true 1:true 2:true 4:true]"}, // the first line alone
+		{Options{}, "alice\nbob paris", "global, by terms map[0:true 1:true 2:true 4:true]"}, // only the first line
 	} {
 		check.Equal(t, ask(x.o, x.question), x.want, "%q", x.question)
 	}
 }
 
-// Too many chunks make paths shorter; where that leaves none, those of before are
-// ranked by their terms, then their run of neighbours, then how often they have them.
+// If too many chunks remain, paths are shortened. If none remain then, the chunks before that are ranked by
+// their terms, then by the length of their run of neighbours, then by the frequency of the terms.
 func TestTooManyChunks(t *testing.T) {
 	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
 	nodes, step, err := s.search(t.Context(), "alice bob engine")
 	check.OK(t, err)
 	check.Equal(t, step.Kind, "local, too many")
 	check.Equal(t, nodes, []int32{2, 1})
-	// alice and engine meet in one chunk but in no sentence: the path between them has
-	// three terms, and goes first.
+	// alice and engine are in one chunk but in no sentence together: the path between them has three terms, and
+	// is first.
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice bob.|alice. engine bob.")
 	nodes, step, err = s.search(t.Context(), "alice engine bob")
 	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
@@ -102,8 +102,8 @@ func TestTooManyChunks(t *testing.T) {
 	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 }
 
-// A term with a hundred thousand neighbours, a page without a full stop, and a question
-// as long as a page take no longer than they must.
+// A term with a hundred thousand neighbours, a page without a full stop, and a question as long as a page take
+// linear time.
 func TestHub(t *testing.T) {
 	var b strings.Builder
 	for i := range 100_000 {

@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// scripted answers every extraction with the same pair of entities, one of them
-// described at length, and a fact that is another one in each chunk.
+// scripted replies to every extraction with the same two entities, one with a long description, and a fact that
+// differs for each chunk.
 func scripted() *llmtest.Script {
 	m := llmtest.NewScript("scripted")
 	for i := range 7 {
@@ -43,8 +43,8 @@ func documents(n int) (docs []graphrag.Document) {
 	return docs
 }
 
-// One call for a chunk, one for more than 512 characters of descriptions, one
-// for more than five facts of a pair; two for a question.
+// One call for a chunk, one for descriptions of more than 512 characters, one for more than five facts of a
+// pair; two for a question.
 func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
@@ -70,13 +70,13 @@ func TestCalls(t *testing.T) {
 		}
 		check.True(t, tt.describe != 1 || len(fram) == 1 && fram[0] == "FRAM: The Fram is a ship.",
 			"described as %q", fram)
-		// Three of the facts have become one.
+		// Three of the facts are merged into one.
 		check.True(t, tt.merge != 1 || len(facts) == tt.chunks-2 &&
 			facts[0] == "Colin Archer – FRAM: Archer built the Fram.", "facts %q", facts)
 	}
 }
 
-// The model's kit too leaves what a rebuild would leave.
+// Also with the model's kit, a delete leaves the same state as a rebuild.
 func TestDeleteByModel(t *testing.T) {
 	var answers [2]graphrag.Answer
 	for i := range answers {
@@ -94,7 +94,7 @@ func TestDeleteByModel(t *testing.T) {
 	check.Equal(t, answers[1], answers[0])
 }
 
-// Without an entity to begin with, the answer is that there is none.
+// Without an entity in the question, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
 	s := check.Of(fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
@@ -109,7 +109,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A question is taken apart by the kit's Decompose, if it has one.
+// The kit's Decompose, if set, splits a question.
 func TestOwnParts(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	k.Decompose = func(context.Context, string) (extract.Parts, error) {
@@ -129,8 +129,7 @@ func TestOwnParts(t *testing.T) {
 	check.True(t, err == nil && slices.Equal(linked, want), "linked %q, %v, want %q", linked, err, want)
 }
 
-// The system is told what the texts are about and what will be asked; a model's
-// extractions depend on it.
+// The prompts tell the model what the texts are about and what will be asked; its extractions depend on it.
 func ExampleNew() {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {

@@ -37,8 +37,8 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 	return check.Of(b.Graph(t.Context())).OK(t)
 }
 
-// The multigraph on which igraph computed the values below: two facts about one
-// pair are two ways to go, and nobody leads to the last entity.
+// The multigraph for which igraph computed the values below: two facts about one pair are two edges, and no
+// edge leads to the last entity.
 func TestWalkCountsParallelFacts(t *testing.T) {
 	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
@@ -94,18 +94,18 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// Facts whose merging the model botches stay as they are.
+// Facts are kept if the model's reply to merge them cannot be used.
 func TestMergeFails(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "no")
 	six := make([]edge, 6)
 	got, err := merge(t.Context(), byMeaning(m), six)
-	if err != nil || len(got) != 6 || m.Calls() != 2 { // it is asked once more
+	if err != nil || len(got) != 6 || m.Calls() != 2 { // the request is repeated once
 		t.Errorf("%d facts after %d calls, %v", len(got), m.Calls(), err)
 	}
 }
 
-// "Fridtjof Nansen" and "Fridtjof Nansens" are byMeaning and get an edge, unless a
-// fact joins them; an edge has no passage.
+// "Fridtjof Nansen" and "Fridtjof Nansens" are joined by an edge of similar meaning, unless a fact joins them;
+// that edge has no passage.
 func TestIdentities(t *testing.T) {
 	names := []string{"Colin Archer", "Fridtjof Nansen", "Fridtjof Nansens", "Larvik"}
 	for _, tt := range []struct {
@@ -129,8 +129,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// By vectors only entities at a cosine of 0.8 are one, and the first entity is
-// one like the others.
+// By vectors, only entities with a cosine of at least 0.8 are equal, and an entity joins the first similar one.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
 	l := &linker{link: link.Embeddings{Embedder: rows}}
@@ -145,7 +144,7 @@ type vectors [][]float32
 func (v vectors) EmbedDocuments(context.Context, []string) ([][]float32, error) { return v, nil }
 func (v vectors) EmbedQuery(context.Context, string) ([]float32, error)         { return v[0], nil }
 
-// Every row weighs 1 in all, and an entity what it weighs in one row at most.
+// Every row has the total weight 1, and an entity has at most its weight in one row.
 func TestWeigh(t *testing.T) {
 	weights := make(map[int32]float64)
 	weigh(weights, []scored{{ID: 7, Score: .9}})
@@ -161,16 +160,16 @@ func TestFit(t *testing.T) {
 		want    [3]int
 	}{
 		{[3][]int{{3, 3}, {2}, {5}}, [3]int{1, 1, 1}},
-		{[3][]int{nil, nil, {5, 5}}, [3]int{0, 0, 2}},       // all goes to the last
+		{[3][]int{nil, nil, {5, 5}}, [3]int{0, 0, 2}},       // all go to the last
 		{[3][]int{{3, 6}, nil, nil}, [3]int{2, 0, 0}},       // and back to the first
-		{[3][]int{{9}, {1, 1, 1}, {2, 2}}, [3]int{0, 3, 2}}, // one that is too long
+		{[3][]int{{9}, {1, 1, 1}, {2, 2}}, [3]int{0, 3, 2}}, // one group is too long
 		{[3][]int{{99}, {99}, {99}}, [3]int{0, 0, 0}},
 	} {
 		check.Equal(t, fit(tt.lengths, [3]int{3, 2, 5}), tt.want, "%v", tt.lengths)
 	}
 }
 
-// A PageRank of .005 counts; of more than 128 entities and 64 facts the best count.
+// A PageRank of .005 counts; of more than 128 entities and 64 facts the best are kept.
 func TestLimits(t *testing.T) {
 	names, ranks := []string{"hub"}, []float64{.3}
 	var facts [][3]string
@@ -191,7 +190,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A text finds the 20 entities nearest to it.
+// A text finds its 20 nearest entities.
 func TestNearest(t *testing.T) {
 	l := &linker{texts: baselinestest.Alike(slices.Repeat([]float64{.5}, 30))}
 	got, err := l.nearest(t.Context(), "?")

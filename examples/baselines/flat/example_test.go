@@ -12,8 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// The textbook definition in place of the default recipe, with one chunk of a
-// page at most.
+// The textbook definition of BM25 in place of the default recipe, with at most one chunk of a page.
 func ExampleNewBM25() {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
@@ -43,7 +42,7 @@ func ExampleNewZeroShot() {
 		panic(err)
 	}
 	ctx := context.Background()
-	if _, err := system.Index(ctx, nil); err != nil { // it reads no documents
+	if _, err := system.Index(ctx, nil); err != nil { // the retriever reads no documents
 		panic(err)
 	}
 	a, err := system.Answer(ctx, graphrag.Question{Text: "What raises the tides?"})

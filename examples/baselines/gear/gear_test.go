@@ -24,8 +24,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// The second passage of the question shares no word with it, and a graph from
-// elsewhere has the step between.
+// The second passage that the question needs shares no word with it; an external graph has the step between the
+// two.
 var (
 	films = []graphrag.Document{
 		{ID: "film", Text: "Laughter in Hell is a drama. Its director was Edward Cahn."},
@@ -49,8 +49,8 @@ func wiki(t *testing.T) *triples.Index {
 		"Pacific oyster\tstudied in\tHell Gate", "Oslo\tin\tNorway")
 }
 
-// model reads one triple of the first step's passages, asks for another step until it
-// has seen so many queries, and keeps the first passage.
+// model reads one triple from the first step's passages, asks for another step until it has seen a number of
+// queries, and keeps the first passage.
 func model(steps int) *llmtest.Script {
 	return llmtest.NewScript("m").
 		Handle(llmtest.Stage(gear.StageRead), func(req llm.Request) llm.Reply {
@@ -76,13 +76,12 @@ func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	return check.Of(s.Answer(t.Context(), question)).OK(t)
 }
 
-// What a step costs: one call to read, another if the graph brought other passages,
-// one to reflect; and at the end one to filter. A model that always wants another step gets
-// two, or what the options say.
+// The calls of a step: one to read, another if the graph brought other passages, one to reflect; and at the end
+// one to filter. A model that always wants another step gets two, or the number in the options.
 func TestCalls(t *testing.T) {
 	for _, x := range []struct {
 		name  string
-		steps int // that the model wants
+		steps int // number of steps that the model wants
 		o     gear.Options
 		want  map[string]int
 	}{
@@ -106,7 +105,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// With a graph from elsewhere a model is asked for nothing when the corpus is indexed.
+// With an external graph no model is asked when the corpus is indexed.
 func TestIndexIsFree(t *testing.T) {
 	m := model(1)
 	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
@@ -116,8 +115,8 @@ func TestIndexIsFree(t *testing.T) {
 	check.True(t, err == nil && m.Calls() == 0 && s.Name() == gear.Name, "%s makes %d calls, %v", s.Name(), m.Calls(), err)
 }
 
-// Replies that cannot be used end the search with what there is, and drop nothing. They
-// are counted, and so are single triples.
+// Unusable replies end the search with what was found, and remove nothing. Replies and single triples are
+// counted as unusable.
 func TestBadReplies(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Reply(llmtest.Stage(gear.StageRead), `not JSON`).
@@ -132,13 +131,13 @@ func TestBadReplies(t *testing.T) {
 	}
 	stop := a.Steps[len(a.Steps)-1]
 	check.True(t, stop.Kind == "stop" && slices.Equal(stop.Found, []string{"no further query"}), "it stopped with %+v", stop)
-	if triples := ask(t, model(1), gear.Options{}).Usage.Unread; a.Usage.Unread != 4 || triples != 4 { // three, and the citation of a passage that does not say Hollywood
+	if triples := ask(t, model(1), gear.Options{}).Usage.Unread; a.Usage.Unread != 4 || triples != 4 { // three triples, and a cited passage that does not mention Hollywood
 		t.Errorf("%d replies and %d triples are counted as lost, want 4 and 4", a.Usage.Unread, triples)
 	}
 }
 
-// What the filter drops of the first K is filled up from the passages behind them; the
-// numbers may be texts.
+// Passages that the filter removes from the first K are replaced by the following ones; its numbers may be
+// written as texts.
 func TestFilterFills(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Reply(llmtest.Stage(gear.StageRead), `{"triples": []}`).
@@ -162,8 +161,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// The parts of the system over recorded triples, and what the graph brings beside the
-// same retrieval without it, question by question.
+// The parts of the system over recorded triples, and the effect of the graph compared with the same retrieval
+// without it, question by question.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
@@ -199,8 +198,7 @@ func TestMuSiQue(t *testing.T) {
 	check.True(t, c.Effect.Low > 0, "the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
 }
 
-// A graph from elsewhere leads from the film to its director, and to a page that the
-// question shares no word with.
+// An external graph leads from the film to its director, and to a page that shares no word with the question.
 func Example() {
 	ctx := context.Background()
 	graph, err := triples.New(ctx, triples.TSV("wikidata.tsv", strings.NewReader(
@@ -236,12 +234,12 @@ func Example() {
 	// film
 }
 
-// faraway is a store whose triples are those of an index, each stated by two sources.
+// faraway is a store with the triples of an index, each stated by two sources.
 type faraway struct {
 	store.Triples
 	ix    *triples.Index
 	calls *atomic.Int64
-	short bool // it answers all queries but one
+	short bool // answers all queries except one
 }
 
 func (f faraway) SearchTriples(_ context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
@@ -249,7 +247,7 @@ func (f faraway) SearchTriples(_ context.Context, queries ...store.TextQuery) ([
 	out := make([][]store.TripleHit, len(queries))
 	for i, q := range queries {
 		for _, h := range f.ix.Search(q.Text, q.K, nil) {
-			out[i] = append(out[i], store.TripleHit{Triple: store.Triple{Triple: f.ix.Triple(h.ID)}, Score: -h.Score}) // no two engines score alike
+			out[i] = append(out[i], store.TripleHit{Triple: store.Triple{Triple: f.ix.Triple(h.ID)}, Score: -h.Score}) // scores of two engines differ
 		}
 	}
 	if f.short {
@@ -313,7 +311,7 @@ func (g knowing) Sources(_ context.Context, list []int32) ([]graphrag.Found, err
 	return out, nil
 }
 
-// parts are those of the films, whose calls are counted.
+// parts are the parts for the films, with their calls counted.
 func parts(t *testing.T, k kit.Kit, graph func() gear.Graph, calls *atomic.Int64) gear.Parts {
 	t.Helper()
 	var chunks []graphrag.Chunk
@@ -324,7 +322,7 @@ func parts(t *testing.T, k kit.Kit, graph func() gear.Graph, calls *atomic.Int64
 	return gear.Parts{Passages: counted{words, calls}, Align: counted{words, calls}, Graph: graph, Kit: k}
 }
 
-// Over a store the search reaches what it reaches over an index in memory.
+// Over a store the search reaches the same triples as over an index in memory.
 func TestStored(t *testing.T) {
 	ix := elsewhere(t, "Edward Cahn\tlived in\tHollywood", "Edward Cahn\tdirector of\tLaughter in Hell", "Hollywood\tin\tLos Angeles",
 		"Edward Cahn\tborn in\tBrooklyn", "Oslo\tin\tNorway", "Pacific oyster\tstudied in\tHell Gate")
@@ -345,13 +343,12 @@ func TestStored(t *testing.T) {
 	ids, expanded := found(gear.Indexed(ix))
 	check.Must(t, slices.Contains(ids, "cahn") && slices.Contains(expanded, "Hollywood in Los Angeles"), "over an index: %v by %v", ids, expanded)
 	storedIDs, storedExpanded := found(gear.Stored(faraway{ix: ix, calls: new(atomic.Int64)}))
-	slices.Sort(expanded) // equal scores go by number, and those of a store by when they are met
+	slices.Sort(expanded) // equal scores are sorted by number in memory, and by occurrence in a store
 	slices.Sort(storedExpanded)
 	check.Equal(t, [][]string{storedIDs, storedExpanded}, [][]string{ids, expanded})
 }
 
-// A step takes four calls at most beside those for neighbors, however many triples
-// were read and reached.
+// A step takes at most four calls besides those for neighbors, however many triples were read and reached.
 func TestRoundTrips(t *testing.T) {
 	lines := []string{"Laughter in Hell\tdirector\tEdward Cahn"}
 	for i := range 30 {
@@ -392,7 +389,7 @@ func TestPartsAreChecked(t *testing.T) {
 	p := parts(t, baselinestest.OfflineKit(t), gear.Indexed(wiki(t)), new(atomic.Int64))
 	_, err = gear.Over(p, gear.Options{Original: true})
 	check.Fails(t, err, "Sourced", "the original takes a graph of no passages")
-	// What answers for less than it was asked is an error and no panic.
+	// A part that answers fewer queries than it gets causes an error, not a panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
 	r := check.Of(gear.Over(p, gear.Options{Expand: gear.ExpandAlways})).OK(t)
 	_, err = r.Retrieve(t.Context(), question)

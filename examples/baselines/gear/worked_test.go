@@ -32,7 +32,7 @@ func graphFrom(t *testing.T, lines ...string) *triples.Index {
 	return check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})).OK(t)
 }
 
-// listed answers each question with a fixed list, and keeps what it was asked, once.
+// listed answers each question with a fixed list, and stores the questions.
 type listed struct {
 	lists map[string]string
 	asked []string
@@ -50,11 +50,11 @@ func (l *listed) Retrieve(_ context.Context, q graphrag.Question) (graphrag.Foun
 	return out, nil
 }
 
-// RetrieveAll answers questions in their order.
+// RetrieveAll answers the questions in their order.
 func (l *listed) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
 	out := make([]graphrag.Found, len(qs))
 	for i, q := range qs {
-		out[i], _ = l.Retrieve(ctx, q) // it cannot fail
+		out[i], _ = l.Retrieve(ctx, q) // cannot fail
 	}
 	return out, nil
 }
@@ -73,10 +73,9 @@ func (sourced) Sources(_ context.Context, list []int32) ([]graphrag.Found, error
 	return out, nil
 }
 
-// What each step asks for with the defaults: the system searches twice, reads ten passages,
-// expands in the second step alone, grows chains of two triples out of each that was read, and
-// asks for one passage of each. The one before it searches four times, expands at once, and
-// has the passages of what it remembers vote.
+// The requests of each step with the defaults: it searches twice, reads ten passages, expands in the second
+// step only, grows chains of two triples from each triple that was read, and asks for one passage of each. The
+// former defaults search four times, expand at once, and let the passages of remembered triples vote.
 func TestStepsWorked(t *testing.T) {
 	lines := []string{"Fram\tbuilder\tArcher", "Archer\tborn in\tLarvik", "Larvik\tin\tNorway", "Tide\tnear\tLindisfarne", "Oslo\tin\tNorway"}
 	const twelve = "a b c d e f g h i j k l"
@@ -122,7 +121,7 @@ func TestStepsWorked(t *testing.T) {
 	}
 }
 
-// meaning embeds texts by what they are about: a word that stands for another has its vector.
+// meaning embeds texts by their meaning: synonyms have one vector.
 var meaning = embed.Func(func(_ context.Context, list []string) ([][]float32, error) {
 	out := make([][]float32, len(list))
 	for i, s := range list {
@@ -172,7 +171,7 @@ func TestBothHalves(t *testing.T) {
 	check.Equal(t, docs, []string{"d0", "d1"}, "found")
 }
 
-// A triple that was read is linked and aligned by words, or by the meaning of its words.
+// A triple that was read is linked by words, or by the meaning of its words.
 func TestDenseLinks(t *testing.T) {
 	facts := graphFrom(t, "Archer\tvisited the works\tLarvik town hall", "Archer\tshipwright at\tTolerodden")
 	for _, x := range []struct {
@@ -189,7 +188,7 @@ func TestDenseLinks(t *testing.T) {
 	}
 }
 
-// A triple is linked if it is alike enough and one of its ends has the same name.
+// A triple is linked if it is similar enough and one of its ends has the same name.
 func TestLinkConditions(t *testing.T) {
 	g := Indexed(graphFrom(t, "Archer\tborn in\tLarvik"))()
 	for _, x := range []struct {
@@ -215,8 +214,8 @@ type fixed struct {
 
 func (f fixed) Link(context.Context, []string, int) ([]Links, error) { return []Links{f.links}, nil }
 
-// A share of a graph has about so many of its triples, those of a smaller share among them;
-// another seed chooses others, and what a passage states is still stated by it.
+// A share of a graph has about that share of its triples, and contains every smaller share; another seed gives
+// another choice. A passage still states the triples that remain.
 func TestShare(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var chunks []graphrag.Chunk
@@ -257,7 +256,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Simple questions are searched without the graph, those of several facts with it.
+// Simple questions are searched without the graph, questions that need several facts with it.
 func TestWhen(t *testing.T) {
 	for question, simple := range map[string]bool{
 		"Who is the mayor of Oslo?": true, "When was the Fram built?": true, "Where is Larvik?": true, "Who built the Fram?": true, "What's the capital of Norway?": true,
@@ -289,8 +288,8 @@ func TestWhen(t *testing.T) {
 	check.Fails(t, err, "AnswerModel", "a model judges, and there is none")
 }
 
-// Chains score by the index of the graph as by one of their texts; where the words of
-// the two, or what compares, are of other kinds, by their texts alone.
+// Chains are scored by the index of the graph, as if they were among its texts; if graph and passages use other
+// words or embedders, by their texts alone.
 func TestScores(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	name := func() triples.Entity {
@@ -316,7 +315,7 @@ func TestScores(t *testing.T) {
 	const question = "Where did the choir of Edward 7 eat oysters, 漢字 12?"
 	for _, x := range []struct {
 		analyzer text.Analyzer
-		hidden   bool // that it is words that compare
+		hidden   bool // whether the graph hides that it compares words
 		joined   bool
 	}{{nil, false, true}, {text.Plain(), false, false}, {nil, true, false}} {
 		ix := check.Of(triples.New(t.Context(), source, triples.Options{Analyzer: x.analyzer})).OK(t)

@@ -16,8 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// stated is an extractor of the triples in a chunk, one a line, with "|" between the
-// parts.
+// stated is an extractor of the triples in a chunk: one a line, with "|" between the parts.
 type stated struct{}
 
 func (stated) Name() string { return "stated" }
@@ -54,8 +53,8 @@ func docs(hits []graphrag.Hit) (out []string) {
 	return out
 }
 
-// The part joins what the question names through what it does not name, each triple
-// with the pages that state it, and these pages come first.
+// The subgraph joins the entities that the question names through others, each triple with the pages that state
+// it, and these pages are ranked first.
 func TestPartOfTheGraph(t *testing.T) {
 	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets\nstephen curry|child of|dell curry", "dell curry|educated at|virginia tech",
 		"virginia tech|located in|blacksburg", "warriors|located in|oakland", "dell curry|was born in|harrisonburg")
@@ -73,8 +72,7 @@ func TestPartOfTheGraph(t *testing.T) {
 	check.True(t, got["warriors, located in, oakland"] == nil, "another part of the graph was selected")
 }
 
-// A question without a word of the graph, and one about names that are not in it,
-// select nothing.
+// A question without a word of the graph, and one about names that are not in it, select nothing.
 func TestNothingToSelect(t *testing.T) {
 	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets")
 	for _, q := range []string{"", "why is it so", "Who built the Fram?", "??"} {
@@ -83,8 +81,7 @@ func TestNothingToSelect(t *testing.T) {
 	}
 }
 
-// A name with a hundred thousand relations: the part has those with prizes, and no
-// more of them.
+// A name with a hundred thousand relations: the subgraph has the relations with prizes, and no others.
 func TestHub(t *testing.T) {
 	var b strings.Builder
 	for i := range 100_000 {

@@ -86,7 +86,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 	}
 }
 
-// A name is folded before it is compared with the keys of the phrases.
+// A name is normalized before it is compared with the keys of the phrases.
 func TestLinkFolds(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	k := baselinestest.OfflineKit(t)
@@ -98,8 +98,7 @@ func TestLinkFolds(t *testing.T) {
 	check.True(t, err == nil && ok && g.Entities[e].Name == "Gila monster", "linked %v to %d, %v", ok, e, err)
 }
 
-// The Fram is in the facts of two passages and Larvik in those of one: one over
-// that is what each weighs.
+// Fram is in the facts of two passages and Larvik in those of one: each weighs the reciprocal of that number.
 func TestSpecificity(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	k := baselinestest.OfflineKit(t)

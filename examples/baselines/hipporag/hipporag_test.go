@@ -22,9 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// With the recorded triples and spelling in place of vectors, the figures of
-// section 11 of the specification are 66.1 % at 5 with spans found by a rule of
-// its own, and 47.6 without the walk.
+// With the recorded triples, and spelling in place of vectors, recall is at least that of the specification,
+// section 11: 66.1 % at 5 with names found by a rule, and 47.6 without PageRank.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
@@ -47,9 +46,9 @@ func TestMuSiQue(t *testing.T) {
 	}
 }
 
-// TestGoldenRun repeats a run that was made with igraph, whose file stands beside the data: exact linking, facts without synonyms, damping 0.5. The first
-// ten passages of every question have its scores, and recall at 1, 2, 5, 10 and
-// 20 is 30.3, 44.6, 55.1, 62.0 and 65.2 %, all gold in five 29 %.
+// TestGoldenRun repeats a run that was made with igraph, whose file is in testdata: exact linking, facts
+// without synonyms, damping 0.5. The first ten passages of every question have its scores, and recall at 1, 2,
+// 5, 10 and 20 is 30.3, 44.6, 55.1, 62.0 and 65.2 %, with all gold passages among five in 29 %.
 func TestGoldenRun(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	data, err := os.ReadFile(filepath.Join(os.Getenv("MUSIQUE_DIR"), "../../golden/musique_train_runs.json"))
@@ -86,14 +85,13 @@ func TestGoldenRun(t *testing.T) {
 		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})).OK(t)
 		tolerance := 1e-6
 		if slices.Contains(golden.Questions[i].Nodes, "caricom") {
-			// The reference has a phrase of no letter, of the triple (Trinidad and
-			// Tobago dollar, abbreviated as, $); here that triple is rejected. It is
-			// one step from this question's phrases.
+			// The reference has a phrase without letters, from the triple (Trinidad and Tobago dollar,
+			// abbreviated as, $), which is rejected here. It is one edge away from this question's phrases.
 			tolerance = 1e-4
 		}
 		for j, want := range golden.Questions[i].Top {
 			if want[1] == 0 {
-				break // passages without a score are not found
+				break // passages without a score are not in the results
 			}
 			if j >= len(a.Ranked) {
 				t.Errorf("%q: %d passages", q.Text, len(a.Ranked))
@@ -107,7 +105,7 @@ func TestGoldenRun(t *testing.T) {
 	}
 }
 
-// steps gives a list of hits for each query, by chunk and score.
+// steps returns a list of hits, by chunk and score, for each query.
 type steps map[string][]graphrag.Hit
 
 func (s steps) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
@@ -122,7 +120,7 @@ func hits(pairs ...any) (out []graphrag.Hit) {
 	return out
 }
 
-// over is iterative retrieval over lists that are given.
+// over is iterative retrieval over given lists.
 func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	t.Helper()
 	k := baselinestest.ModelKit(t, m)
@@ -136,9 +134,8 @@ func thinking(thoughts ...string) *llmtest.Script {
 	return llmtest.NewScript("m").Reply(llmtest.Stage(hipporag.StageThought), thoughts...)
 }
 
-// The worked example: a chunk has its best score over the steps, and of equal ones
-// the first that was seen is first. The second step's scores are another walk's, a
-// hundredth of those of the first.
+// The worked example: a chunk has its best score over the steps, and of equal scores the chunk seen first is
+// first. The second step's scores are from another PageRank, a hundredth of the first ones.
 func TestMerge(t *testing.T) {
 	s := over(t, thinking("second", "So the answer is: p4."), steps{
 		"first": hits("p1", 1.0, "p2", .6, "p3", .2), "second": hits("p4", .01, "p2", .009, "p1", .001),
@@ -151,8 +148,8 @@ func TestMerge(t *testing.T) {
 	check.Equal(t, got, []string{"p1 1.0", "p4 1.0", "p2 0.9", "p3 0.2"})
 }
 
-// The search ends with an answer, an empty thought, one that was had before, a reply
-// that cannot be used, or the last step, and asks for nothing more then.
+// The search ends with an answer, an empty or repeated thought, an unusable reply, or the last step, and then
+// makes no more calls.
 func TestEnds(t *testing.T) {
 	lists := steps{"q": hits("a", 1.0), "one": hits("b", 1.0), "two": hits("c", 1.0), "three": hits("d", 1.0)}
 	for name, tt := range map[string]struct {
@@ -178,7 +175,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// What the model is shown: the best passages so far and its thoughts, between marks.
+// The model gets the best passages so far and its thoughts, between marks.
 func TestPrompt(t *testing.T) {
 	m := thinking("one", "two")
 	check.OK(t, check.Err(over(t, m, steps{"q": hits("a", 1.0), "one": hits("b", 1.0)}, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 1})))

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// paragraphs cuts a text at empty lines: its spans cover the text.
+// paragraphs splits a text at empty lines; its spans cover the text.
 func paragraphs(_ context.Context, text string) (spans []chunk.Span, err error) {
 	start := 0
 	for part := range strings.SplitAfterSeq(text, "\n\n") {
@@ -25,7 +25,7 @@ func paragraphs(_ context.Context, text string) (spans []chunk.Span, err error) 
 	return spans, nil
 }
 
-// letters counts the letters of each text.
+// letters embeds a text as the counts of its letters.
 func letters(ctx context.Context, texts []string) (rows [][]float32, err error) {
 	for _, text := range texts {
 		row := make([]float32, 26)
@@ -39,7 +39,7 @@ func letters(ctx context.Context, texts []string) (rows [][]float32, err error) 
 	return rows, ctx.Err()
 }
 
-// The system takes parts of its caller: here a splitter that cuts at paragraphs, and an embedder that counts letters.
+// The system takes parts of the caller: here a splitter at paragraphs, and an embedder that counts letters.
 func ExampleNew() {
 	ctx := context.Background()
 	parts, err := kit.Offline(kit.OfflineOptions{})

@@ -29,7 +29,7 @@ var (
 		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
 	}
 	goldenSynonyms = map[[2]string]float64{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85}
-	goldenScores   = []float64{1, .4, .7, 0, .3, .6, .2} // of the facts in the order above
+	goldenScores   = []float64{1, .4, .7, 0, .3, .6, .2} // scores of the facts in the order above
 	goldenSimilar  = []float64{1, .8095238095238095, 0, .42857142857142855}
 )
 
@@ -121,7 +121,7 @@ func TestGoldenPhrases(t *testing.T) {
 	}
 }
 
-// Five facts are found, and five phrases of them are seeds.
+// Five facts are found, and five of their phrases are seeds.
 func TestLink(t *testing.T) {
 	s := golden(t, baselinestest.Filled(Options{}))
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
@@ -130,8 +130,8 @@ func TestLink(t *testing.T) {
 	check.Equal(t, len(s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))), 5, "seeds")
 }
 
-// Cosines of facts and passages are scaled to 0..1 over all of them: the same order on another
-// scale changes nothing.
+// Cosines of facts and passages are scaled to 0..1 over all of them: the same cosines on another scale give
+// equal results.
 func TestScales(t *testing.T) {
 	var want []graphrag.Hit
 	for _, x := range []struct{ facts, passages float64 }{{1, 1}, {.4, 1}, {1, .3}} {
@@ -157,8 +157,8 @@ func within(scores []float64, length float64) baselinestest.Alike {
 	return out
 }
 
-// Whatever form a model writes a fact in, the filter takes the nearest candidate; only an
-// empty list selects none.
+// In whatever form a model writes a fact, the filter takes the nearest candidate; only an empty list selects
+// none.
 func TestNearestFact(t *testing.T) {
 	data := check.Of(os.ReadFile("testdata/facts.json")).OK(t)
 	var facts []graphrag.Triple

@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// With the recorded triples and no model, the figures of the specification
-// (section 11: 56.4 % at 5, 78.3 % at 20) or better.
+// With the recorded triples and no model, recall is at least that of the specification, section 11: 56.4 % at
+// 5, 78.3 % at 20.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
@@ -39,9 +39,8 @@ func TestMuSiQue(t *testing.T) {
 	}
 }
 
-// The filter keeps what it names, in its order; what it changes selects
-// the nearest; when it keeps nothing the passages are ranked densely, and when it
-// fails the facts stay.
+// The filter keeps the facts that the reply names, in its order; a changed fact selects the nearest one. If it
+// keeps none, passages are ranked by vectors, and if it fails, all facts are kept.
 func TestFilter(t *testing.T) {
 	docs := []graphrag.Document{
 		{ID: "a", Text: "Colin Archer built the Fram."}, {ID: "b", Text: "The Fram carried Amundsen."}, {ID: "c", Text: "Tides rise."},
@@ -89,8 +88,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// A filter of the user's is the one that chooses; a place that is none is
-// refused.
+// A filter of the caller is used; an index out of range is refused.
 func TestOwnFilter(t *testing.T) {
 	place := 0
 	k := baselinestest.OfflineKit(t)

@@ -26,8 +26,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// scripted finds in each chunk the same ship, with a description of its own, and
-// what another person did with it.
+// scripted finds the same ship in each chunk, with a different description, and what another person did with
+// it.
 func scripted() *llmtest.Script {
 	m := llmtest.NewScript("scripted").Reply(llmtest.Stage(extract.StageGlean), "<|COMPLETE|>")
 	for i := range 9 {
@@ -47,8 +47,7 @@ func documents(n int) (docs []graphrag.Document) {
 	return docs
 }
 
-// Two calls for a chunk, one for each entity with eight descriptions, one for
-// keywords, and one to read.
+// Two calls for a chunk, one for each entity with eight descriptions, one for keywords, and one to read.
 func TestCalls(t *testing.T) {
 	for _, tt := range []struct {
 		mode             lightrag.Mode
@@ -79,8 +78,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Through a cache a change costs what is new in it, and what was there before
-// nothing.
+// Through a cache a change costs only what is new in it.
 func TestInsertIsPaidOnce(t *testing.T) {
 	client := check.Of(paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})).OK(t)
 	defer client.Close()
@@ -96,7 +94,7 @@ func TestInsertIsPaidOnce(t *testing.T) {
 		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), graphrag.Documents(docs[8])) }, 2 + 1},
 		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "8") }, 0},
 		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), graphrag.Documents(docs[8])) }, 0},
-		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // of eight other descriptions
+		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // one call: eight other descriptions remain
 	} {
 		before := len(m.Requests())
 		check.OK(t, check.Err(step.change()))
@@ -105,8 +103,8 @@ func TestInsertIsPaidOnce(t *testing.T) {
 	}
 }
 
-// A question without keywords is its own if it is short; for a long one nothing is
-// found, and the model answers from what it knows.
+// A short question without keywords is its own keyword; for a long one nothing is found, and the model answers
+// from its own knowledge.
 func TestNoKeywords(t *testing.T) {
 	for _, reply := range []string{`{"high_level_keywords":[],"low_level_keywords":""}`, "none"} {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(lightrag.StageKeywords), reply)
@@ -124,8 +122,8 @@ func TestNoKeywords(t *testing.T) {
 	}
 }
 
-// A mode whose level is empty uses the other; the budgets hold; chunks of one
-// page are limited.
+// A mode whose level of keywords is empty uses the other level; the budgets hold; chunks of one page are
+// limited.
 func TestSearch(t *testing.T) {
 	ask := func(o lightrag.Options, k extract.Parts) graphrag.Answer {
 		t.Helper()
@@ -134,7 +132,7 @@ func TestSearch(t *testing.T) {
 		s := check.Of(lightrag.New(own, o)).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})).OK(t)
-		a.Steps = nil // they say what was asked for
+		a.Steps = nil // steps contain the questions, which differ
 		return a
 	}
 	kinds := func(a graphrag.Answer) (out []string) {
@@ -150,8 +148,7 @@ func TestSearch(t *testing.T) {
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Global}, high), "local without names")
 	unknown := extract.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, unknown), ask(lightrag.Options{Mode: lightrag.Local}, high), "local with an unknown name")
-	// Low-level keywords bring entities that are like them first, high-level ones
-	// the relations.
+	// Low-level keywords find similar entities first, high-level keywords similar relations.
 	local, global := ask(lightrag.Options{}, low), ask(lightrag.Options{}, high)
 	k := kinds(local)
 	check.True(t, len(k) != 0 && strings.HasPrefix(k[0], "Larvik"), "local %q", k)
@@ -178,7 +175,7 @@ func ExampleOptions() {
 	// Output: 3 calls to index 3 documents, 2 to answer <nil>
 }
 
-// The entities of the question bring their relations, and the chunks of both.
+// The question's entities lead to their relations, and to the chunks of both.
 func ExampleNew() {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {

@@ -35,9 +35,8 @@ func fact(head, label, tail, description string, keywords ...string) kg.Fact {
 	return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: label, Tail: tail}, Description: description, Keywords: keywords}
 }
 
-// Relations have no direction: weights add up, keywords are a sorted set, equal
-// descriptions are one, in the order of the chunks. A thing has no relation with
-// itself.
+// Relations have no direction: weights are added, keywords become a sorted set, equal descriptions one, in the
+// order of the chunks. An entity has no relation with itself.
 func TestRelations(t *testing.T) {
 	g := knowledge(t,
 		[]kg.Fact{fact("B", "", "A", "first", "sea", "ice"), fact("A", "", "A", "self")},
@@ -56,7 +55,7 @@ func TestRelations(t *testing.T) {
 	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst<SEP>second", "found by")
 }
 
-// Degrees of the ends count first, then the weight.
+// Relations are sorted by the degrees of their ends, then by weight.
 func TestRank(t *testing.T) {
 	var facts []kg.Fact
 	for ends, weight := range map[string]float64{"AB": 1, "AC": 2, "AD": 1, "DE": 9} {
@@ -71,8 +70,8 @@ func TestRank(t *testing.T) {
 	check.Equal(t, cmp.Diff([]int32{2, 1, 0, 3}, got), "")
 }
 
-// Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
-// joins any number below 500 tokens.
+// Fewer than eight descriptions with fewer than 1,200 tokens are joined; the paper joins any number below 500
+// tokens.
 func TestDescribe(t *testing.T) {
 	all := func(n, tokens int) (of []kg.Description, chunks []int32) {
 		for i := range n {
@@ -104,8 +103,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Of what more than 200 chunks cite, the first 200 are kept, and what only the
-// others say is left out.
+// Of more than 200 chunks of an entity the first 200 are kept, and descriptions that only the others give are
+// left out.
 func TestSources(t *testing.T) {
 	var chunks [][]kg.Fact
 	for i := range 205 {
@@ -118,14 +117,14 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// An entity is found by its name and its description, whether that is condensed, joined of
-// what the first 200 chunks say, or missing.
+// An entity is found by its name and its description, which may be condensed, joined from the first 200 chunks,
+// or missing.
 func TestEntityText(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i := range 205 {
 		m := []kg.Mention{{Name: "Fram", Description: fmt.Sprint("says ", i/2)}, {Name: "Ice"}}
 		if i > 0 {
-			m[0].Description = fmt.Sprint("says ", max(1, i-200)) // few, and new ones at the end
+			m[0].Description = fmt.Sprint("says ", max(1, i-200)) // few descriptions, with new ones at the end
 		}
 		if i%100 == 0 {
 			m = append(m, kg.Mention{Name: "Gjøa", Description: fmt.Sprint("sailed ", i)})
@@ -142,8 +141,8 @@ func TestEntityText(t *testing.T) {
 	check.Equal(t, n.entityText(1), "Gjøa\na ship", "condensed")
 }
 
-// Each entity with chunks counts for ⌊5n/2⌋ chunks, also one whose chunks an earlier entity has; of
-// relations those count that bring a chunk.
+// Each entity with chunks brings ⌊5n/2⌋ chunks, even if an earlier entity has them too; relations count if they
+// bring a chunk.
 func TestPicked(t *testing.T) {
 	similarity := make([]float64, 22)
 	var one []int32
@@ -169,7 +168,7 @@ func TestPicked(t *testing.T) {
 	}
 }
 
-// The paper's order: by entities, then by the number of neighbours in the chunk.
+// The paper's order: by the number of entities, then by the number of neighbours in the chunk.
 func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
@@ -198,8 +197,8 @@ func TestReadKeywords(t *testing.T) {
 	check.Equal(t, len(k.Names), 0, "50 characters: %+v", k)
 }
 
-// over is a searcher over a graph: entities and relations come in the order of
-// low and high, 1 for the first, chunks in that of the numbers given.
+// over is a searcher over a graph: entities and relations are in the order of the numbers low and high, from 1,
+// chunks in the order of the given numbers.
 func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
 	t.Helper()
 	o = baselinestest.Filled(o).Defaults()
@@ -229,12 +228,10 @@ func shown(f graphrag.Found) (derived, chunks []string) {
 	return derived, chunks
 }
 
-// Round robin by hand. Low-level keywords find A; its relations are A–B and A–E,
-// and E has one more of its own, so that A–E comes first. High-level keywords find
-// C–D. Both take turns, the low level first. Each two entities or relations with
-// chunks of their own bring RelatedChunks of them, those most like the question,
-// and take turns, entities first; with Mix those most like the question go before
-// both.
+// Round robin by hand. Low-level keywords find A; its relations are A–B and A–E, and E has one more relation,
+// so that A–E is first. High-level keywords find C–D. Both levels take turns, the low one first. Each two
+// entities or relations with chunks bring RelatedChunks chunks, the ones most similar to the question, and take
+// turns, entities first; with Mix the chunks most similar to the question precede both.
 func TestHybridMerge(t *testing.T) {
 	g := knowledge(t, []kg.Fact{fact("A", "", "B", "ab")}, []kg.Fact{fact("C", "", "D", "cd")}, []kg.Fact{fact("A", "", "E", "ae")},
 		[]kg.Fact{fact("E", "", "F", "ef")}, []kg.Fact{fact("E", "", "F", "ef")})
@@ -257,8 +254,8 @@ func TestHybridMerge(t *testing.T) {
 	}
 }
 
-// Of rows of 1,000 tokens there is room for six entities, the hub with all chunks, and eight relations; the
-// paper has room for four of each, and reads the chunks of those relations.
+// With rows of 1,000 tokens there is room for six entities, the hub with all chunks, and eight relations; the
+// paper has room for four of each, and reads the chunks of these relations.
 func TestBudgets(t *testing.T) {
 	var facts []kg.Fact
 	var chunks [][]kg.Fact

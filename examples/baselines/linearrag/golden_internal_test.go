@@ -20,9 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// golden is an example of a few passages that was worked out with the equations of
-// the paper by a script of its own. The published program counts a
-// name in a passage wherever its letters stand, so that "alphabet" names Alpha;
+// golden is an example of a few passages that a separate script computed from the paper's equations. The
+// published program counts a name in a passage wherever its letters occur, so that "alphabet" contains Alpha;
 // countLetters does the same.
 func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	t.Helper()
@@ -50,8 +49,7 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	return s
 }
 
-// goldenNames are the entities in the order of the golden file; ours are sorted
-// by name.
+// goldenNames are the entities in the order of the golden file; the index sorts them by name.
 var goldenNames = []string{"alpha", "beta", "gamma", "delta", "epsilon"}
 
 func (s *searcher) id(name string) int32 {
@@ -63,7 +61,7 @@ func (s *searcher) id(name string) int32 {
 	return -1
 }
 
-// likeness is of the sentences in the order of the passages.
+// likeness has a similarity for each sentence, in the order of the passages.
 func goldenLikeness(i int32) float64 { return []float64{.8, .3, .7, .9}[i] }
 
 var goldenSimilar = []float64{1, (.55 - .4) / (.62 - .4), 0}
@@ -109,7 +107,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// With whole words, "alphabet" is not Alpha.
+// If whole words are compared, "alphabet" does not contain Alpha.
 func TestWholeWords(t *testing.T) {
 	s := golden(t, Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}, false)
 	a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
@@ -117,7 +115,7 @@ func TestWholeWords(t *testing.T) {
 	check.True(t, math.Abs(got-.1229181) <= 1e-9, "bonus of the last passage %v, want .1229181", got)
 }
 
-// The paper's equation 5: its scores grow without bound, ours end at 1.
+// The paper's equation 5 gives scores without an upper bound; ours are at most 1.
 func TestEquation5(t *testing.T) {
 	for _, tt := range []struct {
 		threshold float64
@@ -149,14 +147,14 @@ func TestEquation5(t *testing.T) {
 	}
 }
 
-// near is an index in which one name is as near as it says to every other.
+// near is an index in which all other names have the given similarity to one name.
 type near float64
 
 func (n near) Nearest(context.Context, string, int) ([]rank.Scored[int32], error) {
 	return []rank.Scored[int32]{{ID: 2, Score: float64(n)}}, nil
 }
 
-// A name that nothing is like starts nothing.
+// A name without a similar name activates nothing.
 func TestStart(t *testing.T) {
 	s := golden(t, Options{}, false)
 	s.entities = func(context.Context, string) ([]string, error) { return []string{"Gamma"}, nil }
@@ -167,7 +165,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Numbers are no entities.
+// Numbers are not entities.
 func TestQuantities(t *testing.T) {
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}

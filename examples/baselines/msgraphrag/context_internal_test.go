@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// numbered titles a report with the number of its community.
+// numbered gives a report the number of its community as title.
 type numbered struct{}
 
 func (numbered) Name() string { return "numbered" }
@@ -33,8 +33,7 @@ func (numbered) Report(_ context.Context, in *report.Input) (report.Report, erro
 	return report.Report{Title: fmt.Sprint(in.Community)}, nil
 }
 
-// reported is an index over pairs of nodes with communities that are given, and
-// reports with their ratings.
+// reported is an index over pairs of nodes with given communities, and reports with their ratings.
 func reported(t *testing.T, nodes int, pairs [][2]int32, communities []community.Community, ratings ...float64) *index {
 	t.Helper()
 	x := &index{corpus: &kit.Corpus{Graph: new(kg.Graph)}}
@@ -65,8 +64,7 @@ func titles(of []graphrag.Derived) (out []string) {
 	return out
 }
 
-// Reports come by the number of selected entities in their communities, then by
-// rating.
+// Reports are sorted by the number of selected entities in their communities, then by rating.
 func TestReportOrder(t *testing.T) {
 	x := reported(t, 6, [][2]int32{{0, 3}, {1, 2}, {4, 5}}, []community.Community{
 		{Parent: -1, Nodes: []int32{0, 3}}, {Parent: -1, Nodes: []int32{1, 2}}, {Parent: -1, Nodes: []int32{4, 5}},
@@ -74,9 +72,9 @@ func TestReportOrder(t *testing.T) {
 	check.Equal(t, titles((&local{index: x}).reportTable([]int32{0, 4, 1, 2}, 9000)), []string{"1", "2", "0"}, "order")
 }
 
-// Of 12,000 tokens local search has 1,800 for reports, 6,000 for chunks and the
-// rest for entities and relations: of rows of 1,000 tokens 1, 6 and 4. Ten entities
-// are read, and ten relations that lead out of their circle for each.
+// Of 12,000 tokens local search uses 1,800 for reports, 6,000 for chunks and the rest for entities and
+// relations: with rows of 1,000 tokens 1, 6 and 4 of them. It reads ten entities, and for each ten relations to
+// entities that are not selected.
 func TestLocalDefaults(t *testing.T) {
 	o := baselinestest.Filled(LocalOptions{}).Defaults()
 	const n = 14
@@ -104,8 +102,7 @@ func TestLocalDefaults(t *testing.T) {
 	check.Equal(t, kinds, map[string]int{"report": 1, "entity": 4, "chunk": 6})
 }
 
-// Reports fill batches in the order they come in; in a batch those of larger
-// weight come first, then those of higher rating.
+// Reports fill batches in their order; within a batch they are sorted by weight, then by rating.
 func TestBatches(t *testing.T) {
 	s := &global{
 		index: &index{reports: &report.Set{Reports: []report.Report{{Rating: 1}, {}, {Rating: 9}, {Rating: 5}}}},
@@ -114,14 +111,13 @@ func TestBatches(t *testing.T) {
 	check.Equal(t, s.batches([]int32{0, 1, 2, 3}), [][]int32{{1, 2, 0}, {3}})
 }
 
-// The seed of the code is 86.
+// The seed is 86, as in the original code.
 func TestShuffleSeed(t *testing.T) {
 	check.Equal(t, baselinestest.Filled(GlobalOptions{}).Shuffle, 86)
 }
 
-// A part that is kept takes the place of its parent, a sibling that is not
-// changes nothing, and where nothing is kept the next level is looked at, down to
-// Level.
+// A kept part replaces its parent, a sibling that is not kept changes nothing, and if no part is kept the next
+// level is rated, down to Level.
 func TestDynamic(t *testing.T) {
 	x := reported(t, 4, [][2]int32{{0, 1}, {2, 3}}, []community.Community{
 		{Parent: -1, Nodes: []int32{0, 1, 2, 3}, Children: []int32{1, 2}}, {Level: 1, Parent: 0, Nodes: []int32{0, 1}}, {Level: 1, Parent: 0, Nodes: []int32{2, 3}},
@@ -156,7 +152,7 @@ func TestDynamic(t *testing.T) {
 	}
 }
 
-// Descriptions of 4,000 tokens go into one prompt.
+// Descriptions of 4,000 tokens in all go into one prompt.
 func TestFoldTokens(t *testing.T) {
 	for last, calls := range map[int]int{1000: 1, 1001: 2} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "all")
@@ -167,7 +163,7 @@ func TestFoldTokens(t *testing.T) {
 	}
 }
 
-// A model writes the reports of the level that is searched, and no others.
+// A model writes only the reports of the level that is searched.
 func TestWantedReports(t *testing.T) {
 	x := &index{hierarchy: community.Hierarchy{Nodes: 4, Levels: 2, Communities: []community.Community{
 		{Level: 0, Parent: -1, Nodes: []int32{0, 1, 2, 3}, Children: []int32{1, 2}},
@@ -179,8 +175,8 @@ func TestWantedReports(t *testing.T) {
 	}
 }
 
-// star is a local search over a graph that is worked out by hand: the edges
-// a–b, a–c, a–d, b–c, b–e, e–f, each stated in the passage of its number.
+// star is a local search over a small graph for calculations by hand: the edges a–b, a–c, a–d, b–c, b–e, e–f,
+// each stated in the passage of its number.
 func star(t *testing.T) *local {
 	t.Helper()
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
@@ -191,7 +187,7 @@ func star(t *testing.T) *local {
 		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
 		x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: id, Doc: id})
 	}
-	// Passage 6 names a alone.
+	// Passage 6 only names a.
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
 	x.corpus.Graph = check.Of(b.Graph(t.Context())).OK(t)
@@ -207,7 +203,7 @@ func star(t *testing.T) *local {
 	return l
 }
 
-// names are edges by their ends.
+// names returns edges by the names of their ends.
 func (l *local) ends(edges []int32) (out []string) {
 	for _, e := range edges {
 		out = append(out, l.graph.Nodes[l.graph.Edges[e].Source].Title+l.graph.Nodes[l.graph.Edges[e].Target].Title)
@@ -217,27 +213,27 @@ func (l *local) ends(edges []int32) (out []string) {
 
 func TestRelations(t *testing.T) {
 	const a, b, e = 0, 1, 4
-	l := star(t) // degrees: a 3, b 3, c 2, d 1, e 2, f 1
+	l := star(t) // the degrees are a 3, b 3, c 2, d 1, e 2, f 1
 	for _, tt := range []struct {
 		entities []int32
 		per      int
 		want     []string
 	}{
-		// Nothing inside; ab has combined degree 6, ac 5, ad 4.
+		// No edge is inside of the selection; ab has the combined degree 6, ac 5, ad 4.
 		{[]int32{a}, 9, []string{"ab", "ac", "ad"}},
 		{[]int32{a}, 1, []string{"ab"}},
-		// ab is inside. c is connected to both, so ac and bc come before be (5) and
-		// ad (4); ac and bc both have 5, the lower id first.
+		// ab is inside. c is connected to both a and b, so ac and bc precede be (5) and ad (4); ac and bc both
+		// have 5, and the lower id is first.
 		{[]int32{a, b}, 9, []string{"ab", "ac", "bc", "be", "ad"}},
 		{[]int32{a, b}, 1, []string{"ab", "ac", "bc"}},
-		// ab (6) and be (5) inside.
+		// ab (6) and be (5) are inside.
 		{[]int32{a, b, e}, 1, []string{"ab", "be", "ac", "bc", "ad"}},
 	} {
 		l.o.Relations = tt.per
 		check.Equal(t, l.ends(l.relations(tt.entities)), tt.want, "%v with %d each", tt.entities, tt.per)
 	}
 	l.o.Relations = 1
-	// Of 10 tokens each: 1 for {a}, 3 for {a, b}, 5 for {a, b, e}.
+	// With rows of 10 tokens: 1 row for {a}, 3 for {a, b}, 5 for {a, b, e}.
 	for budget, want := range map[int]int{9: 0, 10: 1, 29: 1, 30: 3, 49: 3, 50: 5} {
 		if got := l.relationTable([]int32{a, b, e}, budget); len(got) != want {
 			t.Errorf("%d tokens: %v, want %d", budget, l.ends(got), want)
@@ -245,20 +241,19 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// Chunks come entity by entity; of one entity those first in which more of its
-// relations stand, then more of the entities, then those more like the question.
+// Chunks are sorted by entity; for one entity by the number of its relations in them, then by the number of its
+// entities, then by the similarity to the question.
 func TestSources(t *testing.T) {
 	l := star(t)
-	// c: relations in 1 and 3, each one; both name one other entity that is
-	// selected; 3 is like the question. b: 0 and 4 are left, 0 names a too. a: 2
-	// is left with a relation, 6 has none.
+	// c: one relation each in chunks 1 and 3; both name one other selected entity; 3 is similar to the
+	// question. b: 0 and 4 remain, 0 also names a. a: 2 remains with a relation, 6 has none.
 	got := l.sources([]int32{2, 1, 0}, []float64{1, 0, .6, 1, 1, 1, 1})
 	want := []int32{3, 1, 0, 4, 2, 6}
 	check.Equal(t, got, want)
 }
 
-// Five descriptions of 2,000 tokens are folded in four calls: two at a time fit,
-// and what comes of them goes before the next.
+// Five descriptions of 2,000 tokens take four calls: two fit into one prompt, and the result is joined with the
+// next one.
 func TestFold(t *testing.T) {
 	model := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
@@ -287,7 +282,7 @@ func TestFold(t *testing.T) {
 	check.Equal(t, model.Calls(), 4, "calls")
 }
 
-// A model that cannot describe costs nothing but its words: quotes stand in.
+// If the model cannot describe an entity, quotes replace the description.
 func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {

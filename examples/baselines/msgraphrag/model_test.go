@@ -27,9 +27,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Two pages, each with a triangle of entities; ADA is on both. So there are two
-// communities, {ADA, BELL, CAPE} and {DALE, EDEN, FORD}, and one entity with two
-// descriptions.
+// Two pages, each with a triangle of entities; ADA is on both. So there are two communities, {ADA, BELL, CAPE}
+// and {DALE, EDEN, FORD}, and one entity with two descriptions.
 var pages = []graphrag.Document{
 	{ID: "one.md", Text: "Ada built the Bell at the Cape."},
 	{ID: "two.md", Text: "Dale met Eden at the Ford. Ada was not there."},
@@ -74,7 +73,7 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 	return check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 }
 
-// stages counts the calls.
+// stages counts the calls by stage.
 func stages(m *llmtest.Script) map[string]int {
 	out := make(map[string]int)
 	for _, r := range m.Requests() {
@@ -91,7 +90,7 @@ func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	return s
 }
 
-// published are the settings of the code, which the calls are counted for.
+// published are the settings of the original code, for which the calls are counted.
 var published = msgraphrag.Options{FoldFrom: 2, AllReports: true, AlwaysGlean: true}
 
 // The index takes two calls per chunk, one for the entity with two descriptions,
@@ -108,8 +107,8 @@ func plus(more map[string]int) map[string]int {
 	return out
 }
 
-// By default a model is asked for nothing that nobody reads: no more records where all
-// are written, no description of two, no report below the level that is searched.
+// By default a model is asked for nothing that is not read: no gleaning after a complete reply, no description
+// from two, no report below the level that is searched.
 func TestDefaultCalls(t *testing.T) {
 	m := scripted()
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
@@ -144,7 +143,7 @@ func TestGlobalCalls(t *testing.T) {
 		points   string
 		rating   string
 		calls    map[string]int
-		nothing  bool // is found, and the model answers from what it knows
+		nothing  bool // whether nothing is found, and the model answers from its own knowledge
 		derived  int
 		rankedOf string
 	}{
@@ -168,7 +167,7 @@ func TestGlobalCalls(t *testing.T) {
 			if tt.nothing {
 				return
 			}
-			// The analyst who has not read report 0 cannot cite it.
+			// The call that did not get report 0 cannot cite it.
 			best := a.Derived[slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Docs != nil })]
 			if !strings.HasPrefix(best.Text, "Ada built a bell. (importance 90; from the reports “The") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
 				t.Errorf("the best point is %+v", best)
@@ -178,7 +177,7 @@ func TestGlobalCalls(t *testing.T) {
 	}
 }
 
-// A report that fails is logged, and the system goes on without it.
+// A failed report is logged, and the system does without it.
 func TestFailedReport(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Stage(report.Stage), func(req llm.Request) llm.Reply {
 		if strings.Contains(req.Messages[1].Text, "BELL") {
@@ -214,8 +213,8 @@ func TestOptions(t *testing.T) {
 	check.Fails(t, err, "Threshold", "global")
 }
 
-// A hypothetical answer, a fold for each of the two reports, the two questions
-// they raise and the one that the first of these raises, and the answer.
+// The calls: a hypothetical answer, one for each of the two reports, for the two questions that they raise and
+// the one that the first of these raises, and the answer.
 func TestDriftCalls(t *testing.T) {
 	m := scripted().
 		Reply(llmtest.Stage(msgraphrag.StageHyde), "Bells are built by founders.").
@@ -251,7 +250,7 @@ func TestDriftCalls(t *testing.T) {
 
 var name = regexp.MustCompile(`\bN\w+`)
 
-// chains is a model that relates each name of a passage to the next one. A report tells its rows.
+// chains is a model that relates each name of a passage to the next one, and repeats its rows in reports.
 func chains() *llmtest.Script {
 	return llmtest.NewScript("chains").Handle(llmtest.Stage(extract.StageRecords), func(req llm.Request) llm.Reply {
 		var b strings.Builder
@@ -271,13 +270,13 @@ func chains() *llmtest.Script {
 	})
 }
 
-// triangle is a document with a community of its own, tied to that of the next document.
+// triangle is a document with its own community, joined to that of the next document.
 func triangle(i int) graphrag.Document {
 	return graphrag.Document{ID: fmt.Sprintf("%02d.md", i), Text: fmt.Sprintf("N%02da N%02db N%02dc N%02da. N%02dc", i, i, i, i, i+1)}
 }
 
-// grown is an index of documents with changes, the number of reports that each change asked for, and
-// of those that are stale after it.
+// grown is an index of documents after some changes, with the number of reports that each change asked for, and
+// of stale reports after it.
 type grown struct {
 	*kit.System
 	model        *llmtest.Script
@@ -320,8 +319,8 @@ func (g *grown) reports(t *testing.T) (out []string) {
 	return out
 }
 
-// A change asks for the reports whose rows it changed. With Stale a report is used until too many rows
-// differ from those that it was written from, and a saved system opens with the same reports.
+// A change asks for the reports whose rows it changed. With Stale a report is used until too many of its rows
+// have changed, and a saved system opens with the same reports.
 func TestStale(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 12 {
@@ -346,7 +345,7 @@ func TestStale(t *testing.T) {
 	}
 	check.True(t, some.asked[1] == 0 && some.asked[2] == 0 && some.asked[3] > 0, "with Stale: reports asked for %v", some.asked)
 	check.True(t, some.stale[0] == 0 && some.stale[1] > 0 && some.stale[2] > some.stale[1], "with Stale: stale %v", some.stale)
-	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // before all others in the order of names
+	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // its name precedes all others
 	asked := exact.asked[len(exact.asked)-1]
 	check.Equal(t, asked, 1, "a community of its own asks for %d reports", asked)
 	dir := t.TempDir()
@@ -369,7 +368,7 @@ func offline() kit.Kit {
 	return k
 }
 
-// ask indexes a few pages on polar exploration and asks one question.
+// ask indexes some pages on polar exploration and asks a question.
 func ask(s *kit.System, err error, q graphrag.Question) graphrag.Answer {
 	if err != nil {
 		panic(err)

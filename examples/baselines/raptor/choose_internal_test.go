@@ -9,14 +9,14 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Chosen are the best nodes that fit, however many these are.
+// The best nodes that fit the budget are chosen, however many there are.
 func TestChoose(t *testing.T) {
 	nodes := make([]summary.Node, 1000)
 	likeness := make([]float64, len(nodes))
 	var want []int32
 	for i := range likeness {
 		n := i * 7 % len(nodes)
-		likeness[n] = float64(900 - i) // those of the last hundred have nothing to do with it
+		likeness[n] = float64(900 - i) // the last hundred nodes are not similar
 		want = append(want, int32(n))
 	}
 	s := &searcher{count: func(string) int { return 2 }, tree: &summary.Tree{Nodes: nodes}}

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// harbours is a page of many leaves, a sentence to each.
+// harbours is a page of many leaves with a sentence each.
 func harbours(n int) graphrag.Document {
 	var b strings.Builder
 	for i := range n {
@@ -39,8 +39,8 @@ func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Documen
 	return s
 }
 
-// The budget of the paper, and that of a question in its place, hold for leaves and
-// summaries together; leaves are whole sentences of their page.
+// The paper's budget, or the one of a question, limits leaves and summaries together; leaves are whole
+// sentences of their page.
 func TestBudget(t *testing.T) {
 	k, page := baselinestest.OfflineKit(t), harbours(400)
 	s := indexed(t, k, raptor.Options{Leaf: 40}, page)
@@ -49,7 +49,7 @@ func TestBudget(t *testing.T) {
 		check.OK(t, err)
 		budget, used := tokens, 0
 		if budget == 0 {
-			budget = 2000 // the paper's
+			budget = 2000 // the paper's budget in tokens
 		}
 		for _, h := range a.Evidence {
 			used += k.Count(h.Chunk.Titled())
@@ -67,9 +67,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// The worked example of the collapsed tree: nodes s1, c4, c1, s2, c7 in the order of
-// their likeness. It ends at the first that does not fit; one that fills the budget is
-// taken.
+// The worked example of the collapsed tree: nodes s1, c4, c1, s2, c7 sorted by similarity. The selection ends
+// at the first node that does not fit; a node that fills the budget is taken.
 func TestCollapsedBudget(t *testing.T) {
 	nodes := []int{130, 86, 90, 140, 60}
 	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
@@ -78,15 +77,15 @@ func TestCollapsedBudget(t *testing.T) {
 	}
 }
 
-// Without evidence asked for, nothing is read, and chunks are ranked all the same.
+// If no evidence is wanted, nothing is read, and chunks are ranked all the same.
 func TestNoEvidence(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, baselinestest.Pages...)
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", Depth: 3})
 	check.True(t, err == nil && len(a.Evidence)+len(a.Derived) == 0 && len(a.Ranked) != 0, "%+v, %v", a, err)
 }
 
-// A model writes one summary for each cluster, and what was written is kept: another
-// page costs the summaries of its own tree and those above the trees.
+// A model writes one summary for each cluster, and summaries are cached: another page costs the summaries of
+// its own tree and of the nodes above the trees.
 func TestSummariesByModel(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 	s := indexed(t, baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40}, harbours(100))
@@ -98,8 +97,8 @@ func TestSummariesByModel(t *testing.T) {
 	}
 }
 
-// A model that refuses, or says nothing, leaves no hole: what it was to condense is
-// quoted, and the index says how many summaries it did not write.
+// If a model refuses or replies with nothing, quotes of its texts replace the summary, and the index reports
+// the number of missing summaries.
 func TestSummariesThatFail(t *testing.T) {
 	for name, m := range map[string]*llmtest.Script{
 		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
@@ -116,7 +115,7 @@ func TestSummariesThatFail(t *testing.T) {
 	}
 }
 
-// Pages without a sentence, without a word, and of one endless sentence.
+// Pages without a sentence, without a word, and with one endless sentence are indexed.
 func TestOddPages(t *testing.T) {
 	for name, text := range map[string]string{
 		"no sentence": "menu\nhome\nlogin", "no word": "--- | --- | ***\n\n---", "endless": strings.Repeat("harbour whale ", 5000),
@@ -129,7 +128,7 @@ func TestOddPages(t *testing.T) {
 	}
 }
 
-// Traversal reads the best of each layer, and nothing else.
+// Traversal reads the best nodes of each layer, and nothing else.
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})).OK(t)
@@ -160,8 +159,8 @@ func ExampleNew() {
 	// fram.md
 }
 
-// A note among notes of one leaf each asks for most summaries again. With Stale it asks for those of the
-// cluster that it joins, until too many joined, and a saved system opens with the same tree.
+// In a tree of notes with one leaf each, a new note changes most summaries. With Stale it changes only its own
+// cluster's summary, until too many notes have joined, and a saved system opens with the same tree.
 func TestStale(t *testing.T) {
 	var notes []graphrag.Document
 	for i := range 420 {

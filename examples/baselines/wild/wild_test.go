@@ -29,14 +29,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// With an embedder a question without a word of the pages finds the page that it means.
+// With an embedder, a question without a word of the pages finds the page with its meaning.
 func TestVectors(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(seamen{})
 	ids := ask(t, k, graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5}, baselinestest.Pages...)
 	check.True(t, len(ids) != 0 && ids[0] == "fram.md", "found %v, want fram.md first", ids)
 }
 
-// seamen tells texts on building ships from others.
+// seamen embeds texts by whether they are about building ships.
 type seamen struct{}
 
 func (seamen) EmbedDocuments(ctx context.Context, texts []string) (rows [][]float32, err error) {
@@ -55,8 +55,7 @@ func (e seamen) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
 	return rows[0], err
 }
 
-// counted counts the passages that are encoded, and not the names by which titled ones lead to each
-// other.
+// counted counts the encoded passages, but not the names by which titled passages lead to each other.
 type counted struct {
 	seamen
 	texts map[string]int
@@ -71,8 +70,8 @@ func (c counted) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 	return c.seamen.EmbedDocuments(ctx, texts)
 }
 
-// Lazily, nothing is encoded to index, and each passage once, when it is first among the candidates;
-// what is found does not depend on what was encoded before.
+// With Lazy nothing is encoded while indexing, and each passage once when it is first a candidate; what is
+// found does not depend on what was encoded before.
 func TestLazily(t *testing.T) {
 	opened := func() (*kit.System, counted) {
 		c := counted{texts: make(map[string]int)}
@@ -114,15 +113,15 @@ func (s stopping) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 	return rows, err
 }
 
-// alike scores all passages alike.
+// alike gives all passages equal scores.
 type alike struct{}
 
 func (alike) Scores(_ context.Context, _ string, passages []string) ([]float64, error) {
 	return make([]float64, len(passages)), nil
 }
 
-// The rest is encoded between questions, also where a reranker orders what is found: a run that is
-// stopped loses the last few texts, and the next one goes on and leaves none.
+// The other passages are encoded between questions, also if a reranker orders the results. A stopped run loses
+// the last few texts, and the next one encodes all that are left.
 func TestEncodeTheRest(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 50 {
@@ -150,7 +149,7 @@ func TestEncodeTheRest(t *testing.T) {
 	check.True(t, twice <= 16, "%d texts are encoded twice, more than were under way when it was stopped", twice)
 }
 
-// Without an embedder nothing is made beside the words that Pages have.
+// Without an embedder the index has only the words of Pages.
 func TestByWordsAlone(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	k.Find = func(context.Context, func(context.Context) (embed.Embedder, error), text.List) (retrieve.Texts, error) {
@@ -196,7 +195,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// counting counts the words that are embedded.
+// counting counts the embedded words.
 type counting struct{ words int }
 
 func (c *counting) EmbedDocuments(ctx context.Context, texts []string) (rows [][]float32, err error) {
@@ -211,7 +210,7 @@ func (c *counting) EmbedQuery(ctx context.Context, s string) ([]float32, error) 
 	return llmtest.HashVector(s, 64), ctx.Err()
 }
 
-// An encoder reads every page once, though passages overlap.
+// An encoder reads every page once, although passages overlap.
 func TestEncodesOnce(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {
@@ -224,7 +223,7 @@ func TestEncodesOnce(t *testing.T) {
 	check.True(t, c.words >= words && c.words <= words*6/5, "%d words are embedded of %d", c.words, words)
 }
 
-// Where passages have titles, names lead from one to the next; long pages lead nowhere.
+// If passages have titles, names lead from one to the next; long pages lead to no others.
 func TestWalk(t *testing.T) {
 	docs := []graphrag.Document{
 		{ID: "fram", Title: "Fram", Text: "The Fram was a ship that Colin Archer built. It sailed to the ice."},
@@ -243,7 +242,7 @@ func TestWalk(t *testing.T) {
 	check.True(t, !slices.Contains(ids, "archer"), "long pages lead to %v", ids)
 }
 
-// Recorded facts lead on from any pages.
+// Recorded facts lead from any page to others.
 func TestWalkOfRecordedFacts(t *testing.T) {
 	docs := []graphrag.Document{
 		{ID: "a", Text: "The Fram lay in the harbour."},
@@ -259,7 +258,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	check.True(t, err == nil && len(found.Ranked) == 2 && found.Ranked[1].Chunk.Doc == "b", "found %+v, %v", found.Ranked, err)
 }
 
-// facts are one for each document.
+// facts returns one fact for each document.
 type facts map[string][3]string
 
 func (f facts) Extract(_ context.Context, chunks []graphrag.Chunk) (out []kg.Extraction, err error) {
@@ -272,11 +271,11 @@ func (f facts) Extract(_ context.Context, chunks []graphrag.Chunk) (out []kg.Ext
 
 func system(k kit.Kit) (*kit.System, error) { return wild.New(k, wild.Options{}) }
 
-// changing makes pages of shared sentences: long ones, or titled passages with names.
+// changing makes pages from shared sentences: long pages, or titled passages with names.
 type changing struct {
 	r      *rand.Rand
 	titled bool
-	german int // of a hundred pages
+	german int // number of German pages in a hundred
 }
 
 func (c changing) page(id string) graphrag.Document {
@@ -304,9 +303,9 @@ func (c changing) page(id string) graphrag.Document {
 	return d
 }
 
-// Whatever pages came, changed and went, what is found is, to the bit, what an index made anew
-// finds: of pages and of titled passages, by words and by vectors, also when most pages come to be
-// titled or of another language.
+// Whatever pages are inserted, changed and deleted, the results equal, bit for bit, those of a new index: for
+// pages and titled passages, by words and by vectors, also if most pages become titled or are in another
+// language.
 func TestChanges(t *testing.T) {
 	encoded := 0
 	encoder := embed.Func(func(_ context.Context, texts []string) (rows [][]float32, err error) {
@@ -345,7 +344,7 @@ func TestChanges(t *testing.T) {
 			}
 			s := indexed(docs)
 			for step := range 40 {
-				if step == 30 { // what was titled comes to be pages, and the other way round
+				if step == 30 { // titled passages become pages, and the other way round
 					o.pages.titled = !o.pages.titled
 				}
 				var come []graphrag.Document

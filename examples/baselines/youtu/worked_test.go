@@ -27,7 +27,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// fixed has given similarities: a text has that of the part of "query|text" that is a key.
+// fixed has given similarities: for a key "query|text", the similarity of query and text.
 type fixed struct {
 	texts  []string
 	scores map[string]float64
@@ -58,8 +58,8 @@ func (f fixed) Scores(_ context.Context, query string, _ []float64) ([]float64, 
 	return out, nil
 }
 
-// corpusOf is a corpus of a chunk for each extraction, whose texts have given vectors and
-// similarities: find says them for the chunks, names, facts, keywords and communities.
+// corpusOf has a chunk for each extraction, whose texts have given vectors and similarities: find gives these
+// for the chunks, names, facts, keywords and communities.
 func corpusOf(t *testing.T, vector func(text string) []float32, find []map[string]float64, found ...kg.Extraction) (kit.Kit, *kit.Corpus) {
 	t.Helper()
 	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
@@ -119,7 +119,7 @@ func TestFourRoutesWorked(t *testing.T) {
 	for _, tt := range []struct {
 		without               string
 		sub                   agent.SubQuery
-		routes, ranked, facts string // the first facts of each route; of all
+		routes, ranked, facts string // routes has the first facts of each route, ranked and facts the results of all routes
 	}{
 		{"", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .163085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
 		{"", agent.SubQuery{Text: "second"}, "t3 mUma, t1 t3 t4, t3 t4, t3 t4 mVic", "c3 .320000, c4 .164739, c5 .100000, c1 .065020, c2 .004785", "t3 t4 t1 t2"},
@@ -172,7 +172,7 @@ func TestAttributesAndLambdaWorked(t *testing.T) {
 	}
 }
 
-// Of 700 entities in 70 groups that have nothing in common there are 64 communities.
+// Of 700 entities in 70 groups without anything in common 64 communities are made.
 func TestMostCommunities(t *testing.T) {
 	var x kg.Extraction
 	for i := range 700 {
@@ -188,7 +188,7 @@ func TestMostCommunities(t *testing.T) {
 	check.True(t, err == nil && len(p.Communities) == 64, "%d communities, %v", len(p.Communities), err)
 }
 
-// A question is taken apart by the names that the graph has most, sixty of a kind.
+// A question is decomposed with the most frequent names of the graph, sixty of a kind.
 func TestVocabulary(t *testing.T) {
 	g := &kg.Graph{Entities: []kg.Entity{{Type: "ship"}, {Type: "person"}, {Type: "person"}, {}}}
 	for i := range 70 {
@@ -198,8 +198,8 @@ func TestVocabulary(t *testing.T) {
 	check.True(t, len(s.Relations) == 60 && s.Relations[0].Name == "r69" && gocmp.Equal(s.EntityTypes, items("person", "ship")), "%+v", s)
 }
 
-// A plan by rules is the question, with the types of its question words and the names
-// of the schema that it has the words of.
+// A plan by rules has the question, the types of its question words, and the schema's names that share its
+// words.
 func TestByRules(t *testing.T) {
 	schema := &extract.Schema{EntityTypes: items("person", "place", "ship"), Relations: items("was built by", "sailed on"), Attributes: items("launch_year")}
 	for question, want := range map[string][]string{
@@ -215,7 +215,7 @@ func TestByRules(t *testing.T) {
 	check.True(t, err == nil && len(subs) == 1 && subs[0].Types == nil, "without a schema: %+v, %v", subs, err)
 }
 
-// What nothing found speaks of is looked for, unless no page of the corpus does.
+// If no fact that was found contains a word of the question, it is searched for, unless no page has it.
 func TestFillGaps(t *testing.T) {
 	known := func(term string) bool { return term != "zaphod" }
 	m := agent.Memory{Question: graphrag.Question{Text: "Where was the builder of Zaphod's ship born?", K: 1}, Found: graphrag.Found{
@@ -229,8 +229,8 @@ func TestFillGaps(t *testing.T) {
 	check.True(t, got.Answered && got.Query == "", "%+v", got)
 }
 
-// The projection is the product with its matrix, whose sums are those of float64 in the
-// order of the components; vectors that are short stay.
+// The projection is the product with its matrix, with sums in float64 in the order of the components; short
+// vectors are not projected.
 func TestTransform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	var f transform
@@ -253,7 +253,7 @@ func TestTransform(t *testing.T) {
 	check.Equal(t, len(f.apply(short)), len(short), "a short vector was projected")
 }
 
-// Under a memo the communities of a graph are found once, for each set of options.
+// With a memo the communities of a graph are found once for each set of options.
 func TestCommunitiesAreFoundOnce(t *testing.T) {
 	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	chunks := []graphrag.Chunk{{ID: "a", Text: "Skien is a town in Norway."}, {ID: "b", Text: "Larvik is a town in Norway."}}

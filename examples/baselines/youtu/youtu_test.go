@@ -32,16 +32,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// What the prompts of the agent's calls have alone.
+// Texts that occur only in the prompts of the agent's calls.
 const (
 	decomposes = `{"sub_queries": [{"id": "q1", "text": ""`
 	reflects   = `{"thought": "", "status": "answer"`
 )
 
-// asked tells what a request asks for by a mark of its prompt.
+// asked tells by a mark of its prompt what a request asks for.
 func asked(req llm.Request, mark string) bool { return strings.Contains(req.Messages[0].Text, mark) }
 
-// kitOf asks models of a server by HTTP, and embeds there.
+// kitOf makes a kit that asks a model server over HTTP, and embeds there.
 func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	t.Helper()
 	server := llmtest.NewServer(o)
@@ -52,7 +52,7 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	return check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
 }
 
-// towns are pages of which each has a name of its own.
+// towns are pages that each have their own name.
 func towns(n int) []graphrag.Document {
 	var docs []graphrag.Document
 	for i := range n {
@@ -68,15 +68,15 @@ func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document
 	return s, stats
 }
 
-// A model that always wants another step costs exactly the limit: a plan, a draft,
-// five reflections with a plan each and an answer are 13 calls; without the agent a plan
-// and an answer are 2. One that wants the same step again, or is content, stops at once.
+// A model that always wants another step costs exactly the limit: a plan, a draft, five reflections with a plan
+// each and an answer are 13 calls; without the agent a plan and an answer are 2. A model that wants the same
+// step twice, or no further step, stops at once.
 func TestCallsOfAQuestion(t *testing.T) {
 	var queries atomic.Int64
 	for _, tt := range []struct {
 		name  string
 		o     youtu.Options
-		again string // the next query; %d counts
+		again string // the next query, with %d for its number
 		calls int
 		stop  string
 	}{
@@ -106,8 +106,7 @@ func TestCallsOfAQuestion(t *testing.T) {
 	}
 }
 
-// To index 100 chunks with 22 communities, five of which are named at a time, takes 100 + 5 = 105
-// calls.
+// Indexing 100 chunks with 22 communities, five of which are named in one call, takes 100 + 5 = 105 calls.
 func TestCallsOfAnIndex(t *testing.T) {
 	pair := regexp.MustCompile(`River(\d{3})`)
 	k := kitOf(t, llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
@@ -127,8 +126,7 @@ func TestCallsOfAnIndex(t *testing.T) {
 	check.True(t, last.Asked == 22 && last.Failed == 0, "%+v, want 22 communities", last)
 }
 
-// How many chunks are ranked for measuring has no influence on what is asked and
-// answered.
+// The number of chunks that are ranked for measuring does not change requests and answers.
 func TestDepthChangesNothing(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		if asked(req, reflects) {
@@ -145,12 +143,12 @@ func TestDepthChangesNothing(t *testing.T) {
 	check.Equal(t, answers[1], answers[0], "(-depth 0 +depth 25)")
 }
 
-// Reflections never take more tokens than they may, whatever the model answers.
+// Reflections take no more tokens than permitted, whatever the model answers.
 func TestTokensOfReflections(t *testing.T) {
 	count := tokens.Cl100k().Count
 	for _, reply := range []string{
 		`{"thought": "` + strings.Repeat("and so on ", 60) + `", "status": "continue", "next_query": "Who founded Town0%02d?"}`,
-		strings.Repeat("I cannot say. ", 40) + "%d", // is asked for again
+		strings.Repeat("I cannot say. ", 40) + "%d", // is requested again
 	} {
 		for _, budget := range []int{300, 1500, 4000, 9000} {
 			var mu sync.Mutex
@@ -182,8 +180,8 @@ func TestTokensOfReflections(t *testing.T) {
 	}
 }
 
-// Plans that cannot be carried out as they are still lead to an answer, of four
-// sub-queries at most, whose facts together are as many as chunks.
+// Plans that cannot be carried out unchanged still lead to an answer, with at most four sub-queries, and as
+// many facts as chunks in all.
 func TestBadPlans(t *testing.T) {
 	var forty []string
 	for i := range 40 {
@@ -223,13 +221,12 @@ func TestBadPlans(t *testing.T) {
 	}
 }
 
-// Each part of the paper's table 3 that is left out takes its calls and what it finds
-// with it.
+// Without a part of the paper's table 3, its calls and results are missing.
 func TestAblations(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		o         youtu.Options
-		want      map[string]int // calls by stage, those of the reader aside
+		want      map[string]int // calls by stage, without the reader's
 		community bool
 	}{
 		{"all", youtu.Options{}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
@@ -245,7 +242,7 @@ func TestAblations(t *testing.T) {
 		got := baselinestest.Stages(m)
 		for stage := range got {
 			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
-				delete(got, stage) // of the reader
+				delete(got, stage) // the reader's calls
 			}
 		}
 		check.Equal(t, got, tt.want, "%s", tt.name)
@@ -256,8 +253,8 @@ func TestAblations(t *testing.T) {
 
 var groupID = regexp.MustCompile(`(?m)^id: (\d+)$`)
 
-// The paper names all communities of a data set with no more than 10,000 tokens:
-// prompts as they are sent, replies of 30 tokens for each.
+// The paper names all communities of a data set with at most 10,000 tokens: the prompts as sent, and replies of
+// 30 tokens each.
 func TestTokensOfNames(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	model := llmtest.NewScript("names").Handle(llmtest.Stage(perception.Stage), func(req llm.Request) llm.Reply {
@@ -283,7 +280,7 @@ func TestTokensOfNames(t *testing.T) {
 	check.True(t, total < 10_000 && named >= 20, "%d communities are named with %d tokens", named, total)
 }
 
-// As many facts are read as chunks: the paper's top-10 and top-20.
+// The numbers of facts and of chunks that are read are equal: the paper's top-10 and top-20.
 func TestFactsFollowK(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 30 {
@@ -300,8 +297,7 @@ func TestFactsFollowK(t *testing.T) {
 	}
 }
 
-// The query of a reflection is decomposed as the question was, and its sub-queries are searched
-// for.
+// The query of a reflection is decomposed like the question, and its sub-queries are searched for.
 func TestReflectionIsDecomposed(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		user := req.Messages[len(req.Messages)-1].Text
@@ -324,8 +320,8 @@ func TestReflectionIsDecomposed(t *testing.T) {
 	check.True(t, len(plans) == 2 && plans[1] == "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?", "the plans are %q", plans)
 }
 
-// With the recorded triples and no model, one pass finds no less than HippoRAG, by
-// the paired test over the questions; the rows are the ablation of docs/systems.md.
+// With the recorded triples and no model, one pass finds no less than HippoRAG by the paired test over the
+// questions; the rows are the ablation of docs/systems.md.
 func TestMuSiQue(t *testing.T) {
 	m, k, common := baselinestest.LoadMuSiQue(t), baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
 	measure := func(s *kit.System, err error) baselinestest.Recall {
@@ -366,9 +362,8 @@ func schemaOf(types ...string) *extract.Schema {
 	return s
 }
 
-// comets reads pages about comets within a schema that has none at first: it proposes
-// the type, and uses it once the schema has it. Calls end in an order that has nothing
-// to do with that in which they began.
+// comets reads pages about comets with a schema that has no such type: it proposes the type, and uses it once
+// the schema has it. Calls do not end in the order in which they began.
 func comets(salt string) *llmtest.Script {
 	return llmtest.NewScript("comets").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		if !asked(req, `"entity_types": {"entity": "type"}`) {
@@ -387,7 +382,7 @@ func comets(salt string) *llmtest.Script {
 	})
 }
 
-// cometPages are pages in an order that a salt decides.
+// cometPages are pages in an order that a salt determines.
 func cometPages(n int, salt string) []graphrag.Document {
 	var docs []graphrag.Document
 	for i := range n {
@@ -403,7 +398,7 @@ func hash(s string) string {
 	return fmt.Sprint(h.Sum64() * 0x9e3779b97f4a7c15)
 }
 
-// known is what a graph says, in words.
+// known describes what a graph says, in words.
 func known(s *kit.System) (out []string) {
 	g := s.Graph()
 	for e := range g.Entities {
@@ -415,9 +410,8 @@ func known(s *kit.System) (out []string) {
 	return out
 }
 
-// A schema grows at the ends of batches of documents by name: whatever the order of
-// the workers and that in which documents came, and whether they came at once or one
-// after the other, the graph is the same.
+// A schema is extended after each batch of documents, sorted by name: whatever the order of the workers and of
+// the documents, and in one or several inserts, the graph is the same.
 func TestSchemaGrowsAlike(t *testing.T) {
 	grow := func(salt string, insert int) []string {
 		docs := cometPages(40, salt)
@@ -430,8 +424,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 		return known(s)
 	}
 	want := grow("a", 0)
-	// The first eight pages propose the type and the relation, which bound them and all
-	// others.
+	// The first eight pages propose the type and the relation, which then limit all pages.
 	check.True(t, slices.Contains(want, "Comet007: comet") && slices.Contains(want, "Comet008: comet") &&
 		slices.Contains(want, "{Comet007 returns_in Year of Comet007}"), "%.2000q", want)
 	for salt, insert := range map[string]int{"b": 0, "c": 0, "d": 3, "e": 10} {
@@ -439,8 +432,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 	}
 }
 
-// Without a model the rules are held to a given schema, which what they find in two
-// documents extends.
+// Without a model the rules are limited to a given schema, which findings in two documents extend.
 func TestSchemaWithoutAModel(t *testing.T) {
 	count := func(o youtu.Options) map[string]int {
 		s, _ := indexed(t, baselinestest.OfflineKit(t), o, baselinestest.Pages...)
@@ -456,7 +448,7 @@ func TestSchemaWithoutAModel(t *testing.T) {
 	check.True(t, grown["person"] == free["person"] && grown["place"] != 0 && grown["place"] <= free["place"], "free %v, grown %v", free, grown)
 }
 
-// A schema that cannot be used is refused before anything is paid.
+// A faulty schema is refused before anything is paid.
 func TestBadSchemas(t *testing.T) {
 	m := llmtest.NewScript("m")
 	for want, s := range map[string]*extract.Schema{
@@ -473,8 +465,7 @@ func TestBadSchemas(t *testing.T) {
 	check.Equal(t, m.Calls(), 0, "calls")
 }
 
-// Where no schema can be made of the corpus a general one stands in, and the graph
-// says so.
+// If no schema can be made from the corpus, a general one is used, and the graph reports it.
 func TestNoSchemaMade(t *testing.T) {
 	for name, reply := range map[string]string{"no JSON": "Here you are.", "another shape": `{"Nodes": {"person": 1}}`, "no types": `{"Nodes": [], "Relations": ["x"]}`, "only blanks": `{"Nodes": [" ", null, 7.5]}`} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
@@ -503,8 +494,8 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// Every schema that is shipped can be used, and what an index tells of a schema that grew can be
-// given again.
+// Every shipped schema is valid, and the schema that an index reports after extending it can be given to
+// another one.
 func TestSeeds(t *testing.T) {
 	var told []byte
 	for _, name := range youtu.SeedNames() {
@@ -521,7 +512,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// Where each default is from, by the fact sheet.
+// The origin of each default, by the fact sheet.
 func TestOrigins(t *testing.T) {
 	want := check.Of(os.ReadFile("testdata/origins.txt")).OK(t)
 	var got strings.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// What a wrong command line prints, and its status.
+// The output and the exit status after a wrong command line.
 func TestParseAndFail(t *testing.T) {
 	const hint = "\nRun with -help for the flags.\n"
 	for _, tt := range []struct {
@@ -63,7 +63,7 @@ func TestFail(t *testing.T) {
 	check.True(t, errors.Is(err, gone) && errors.Is(err, cli.ErrUsage), "%v hides its cause", err)
 }
 
-// Flags stand in their groups, and those that were forgotten at the end.
+// Flags are printed in their groups, and flags without a known group at the end.
 func TestHelp(t *testing.T) {
 	fs := cli.NewFlags("owl")
 	fs.Int("limit", 7, "at most `N` of them")
@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 	check.Equal(t, out.String(), want, "%s\nwant\n%s", out.String(), want)
 }
 
-// Waits are told at once, then at a rate that can be read, and in one line each.
+// A wait is reported at once, and then at intervals, in one line each.
 func TestLogger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// The budget goes by the wording; without one there is none, and nothing is decided by it.
+// The budget depends on the wording; a question without a text has no budget, and its wording decides nothing.
 func TestContextTokens(t *testing.T) {
 	if s := (setup.Settings{}); s.ContextTokens() != nil || s.Decisive()["budget_context"] != nil {
 		t.Error("a budget without a flag")
@@ -26,7 +26,7 @@ func TestContextTokens(t *testing.T) {
 	check.True(t, s.Decisive()["budget_context"] == 600, "the budget decides answers")
 }
 
-// What stands above the tables: the flags that decide figures and differ from their defaults.
+// The line above the tables: the flags that decide figures and differ from their defaults.
 func TestNonDefault(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "", "-chunk-size 1200 -concurrency 2 -seed 1": "", "-limit 8 -chunk-size 600 -out x": "-chunk-size 600, -limit 8",
@@ -41,7 +41,7 @@ func TestNonDefault(t *testing.T) {
 	}
 }
 
-// The settings that decide answers, by the keys and values of the records of earlier versions.
+// The settings that decide answers, with the keys and values in the records of earlier versions.
 func TestDecisive(t *testing.T) {
 	const always = "chunk_overlap:100 chunk_size:1200 chunks_per_page:0"
 	for args, want := range map[string]string{

@@ -22,10 +22,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// parts reads a command line and makes the parts of its settings.
+// parts reads a command line and makes the parts that its settings name.
 func parts(args ...string) (*Parts, error) { return partsSaid(io.Discard, "", args...) }
 
-// partsSaid is parts with a model of the environment; what is said is written.
+// partsSaid is parts with a model of the environment; messages are written to a buffer.
 func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 	var s Settings
 	fs := cli.NewFlags("test")
@@ -47,8 +47,7 @@ func model(t *testing.T) (dir string) {
 	return dir
 }
 
-// A model in a folder embeds with the offline kit, is named in what decides, and
-// makes no vector of a passage twice.
+// A model in a folder embeds for the offline kit, is part of what decides answers, and embeds no passage twice.
 func TestEncoderOfAFolder(t *testing.T) {
 	dir, cache := model(t), filepath.Join(t.TempDir(), "new", "replies.journal")
 	texts := []string{"The barn owl hears a mouse.", "A quick brown fox!", "The barn owl hears a mouse."}
@@ -75,7 +74,7 @@ func TestEncoderOfAFolder(t *testing.T) {
 	}
 }
 
-// -embed-int8 is another model, with vectors of its own, and needs one to calculate with.
+// -embed-int8 names another model, with other vectors, and needs a model that can be quantized.
 func TestInt8(t *testing.T) {
 	dir := model(t)
 	name := func(more ...string) string {
@@ -88,7 +87,7 @@ func TestInt8(t *testing.T) {
 	check.Fails(t, check.Err(parts("-embed-int8")), "-embed-int8 needs an -embed-model")
 }
 
-// What is kept of another model is refused under this one's name, and left alone.
+// Vectors of another model are refused under this model's name, and kept.
 func TestVectorsOfAnotherModel(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	open := func() error {
@@ -101,7 +100,7 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 	check.OK(t, open())
 	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
 	check.Must(t, err == nil && len(before) == 1, "%v %v", before, err)
-	// Texts are cut elsewhere: another model, in a file of its own.
+	// Another splitter gives other texts: their vectors are in another file.
 	check.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
 	check.OK(t, open())
 	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
@@ -143,7 +142,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait for its end"), "error %v", err)
 }
 
-// A dry run fetches no model: it makes no calls to be counted.
+// A dry run downloads no model: it makes no calls that could be counted.
 func TestDryRunFetchesNothing(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", home)
@@ -159,8 +158,8 @@ func TestDryRunFetchesNothing(t *testing.T) {
 	}
 }
 
-// auto says what it takes, none takes nothing, a folder needs no prefix, and a model of the
-// cache that is damaged is told.
+// auto reports which model it takes, none takes none, a folder needs no prefix, and a damaged model in the
+// cache is reported.
 func TestEncoderByName(t *testing.T) {
 	home, dir := t.TempDir(), model(t)
 	t.Setenv("XDG_CACHE_HOME", home)
@@ -198,7 +197,7 @@ func TestEncoderByName(t *testing.T) {
 	}
 }
 
-// Fetching a large file is a line for each tenth; of small ones nothing is said.
+// Downloading a large file prints a line for each tenth; for small files it prints nothing.
 func TestFetchingIsSaid(t *testing.T) {
 	var said strings.Builder
 	p := &Parts{Log: cli.NewLogger(&said)}
@@ -212,8 +211,8 @@ func TestFetchingIsSaid(t *testing.T) {
 	}
 }
 
-// Models for single steps take their places in the kit and decide figures by their content;
-// a folder of another kind is wrong usage.
+// Models for single steps replace parts of the kit and decide figures by their content; a folder of another
+// kind of model is a usage error.
 func TestHeads(t *testing.T) {
 	folder := func(architecture string, labels ...string) string {
 		dir := t.TempDir()
@@ -239,7 +238,7 @@ func TestHeads(t *testing.T) {
 		t.Errorf("names %+v, error %v", found, err)
 	}
 	ask := check.Of(p.Kit.QuestionNames(nil)).OK(t)
-	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
+	for _, question := range []string{chunk.Text, "\u200b"} { // it finds nothing in the second question
 		check.OK(t, check.Err(ask(t.Context(), question)))
 	}
 	e, err := p.OpenEntailment(t.Context(), entail)
@@ -252,9 +251,8 @@ func TestHeads(t *testing.T) {
 	check.True(t, err == nil && p.Kit.Rerank == nil, "a dry run fetches a model: error %v", err)
 }
 
-// Two cells of 50 questions, each with 60 s of indexing and 1 s a question: after a
-// tenth of the questions 150 s are left, and not what a mean over all of the time
-// would say.
+// Two cells of 50 questions, each with 60 s of indexing and 1 s a question: after a tenth of the questions 150
+// s are left, and not as much as a mean over all time would give.
 func TestTimeLeft(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out)
@@ -279,7 +277,7 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-// Cells that follow each other at once are not named one by one.
+// Cells that take no time are not printed one by one.
 func TestShortCells(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out)

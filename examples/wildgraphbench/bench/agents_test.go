@@ -36,7 +36,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// agentServer is a model that searches three times and ends, and judges.
+// agentServer is a model that searches three times and then answers, and that judges.
 func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func() (n, prompt int, again int)) {
 	t.Helper()
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 			req.Stage = agent.StageSearch
 			return llm.Reply{Text: setup.DryReply(req)}
 		}
-		last := req.Messages[len(req.Messages)-1].Text // of another length from system to system
+		last := req.Messages[len(req.Messages)-1].Text // its length differs between systems
 		return llm.Reply{Text: fmt.Sprintf("So it is, in %d words [1]. And that was that, as the passages say at some length, with names and with dates, more than once.", len(strings.Fields(last)))}
 	})
 	return func() (int, int, int) {
@@ -79,7 +79,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 
 var agentArgs = []string{"-domains", "seafaring", "-limit", "2", "-systems", "agentic:wild,agentic:bm25,files,context", "-model", "m", "-no-timings", "-concurrency", "1"}
 
-// A dry run of agents is within a fifth of what is then asked, and a second run asks nothing.
+// A dry run's estimate for agents is within a fifth of the run's calls, and a second run makes no calls.
 func TestDryRunOfAgents(t *testing.T) {
 	asked := agentServer(t, nil)
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
@@ -89,7 +89,7 @@ func TestDryRunOfAgents(t *testing.T) {
 	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v\n%s", err, stderr)
 	n, prompt, again := asked()
 	row := dryRow(t, estimate, "total")
-	for i, got := range []int{n - 1, prompt} { // without a sign of life
+	for i, got := range []int{n - 1, prompt} { // without the call that tests the server
 		check.True(t, math.Abs(float64(row[i]-got)) <= .2*float64(got), "%d are asked, %d were expected\n%s", got, row[i], estimate)
 	}
 	check.True(t, again <= 0, "%d calls were made twice", again)
@@ -99,13 +99,12 @@ func TestDryRunOfAgents(t *testing.T) {
 	check.Equal(t, m, n, "a second run asked %d times", m-n)
 }
 
-// A run that is killed in the middle of a search goes on, and pays for nothing twice but the
-// call that was under way.
+// A run that is killed in the middle of a search continues, and pays twice only for the call that was running.
 func TestKilledAgent(t *testing.T) {
 	check.Long(t)
 	var cmd *exec.Cmd
 	asked := agentServer(t, func(n int, req llm.Request) {
-		if n == 4 && cmd != nil { // the third turn of the first question
+		if n == 4 && cmd != nil { // kills in the third turn of the first question
 			check.True(t, len(req.Messages) >= 4, "killed in another place: %d messages", len(req.Messages))
 			_ = cmd.Process.Kill()
 		}
@@ -119,13 +118,13 @@ func TestKilledAgent(t *testing.T) {
 		exit := (*exec.ExitError)(nil)
 		check.Must(t, errors.As(err, &exit) && exit.ExitCode() == setup.ExitIncomplete, "%v\n%s", err, text)
 	}
-	if n, _, again := asked(); again > 2 || n < 20 { // the sign of life, and the call under way
+	if n, _, again := asked(); again > 2 || n < 20 { // at most the call that tests the server, and the call that was running
 		t.Errorf("%d of %d calls were made twice", again, n)
 	}
 }
 
-// Each question is asked three times, each time with another seed; the report says how many
-// verdicts stay, and takes four questions for no more than four. A second run asks nothing.
+// With -repeat 3 each question is asked three times, each with another seed. The report says how many verdicts
+// are equal, and counts four questions as four. A second run makes no calls.
 func TestRepeat(t *testing.T) {
 	var mu sync.Mutex
 	seeds := make(map[int64]int)
@@ -156,8 +155,8 @@ func TestRepeat(t *testing.T) {
 {"question": "When does it rise?", "answer": "Twice a day."}
 {"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)))
 	args := []string{"-questions", data, "-docs", docs, "-systems", "bm25", "-model", "m", "-seed", "7", "-no-timings", "-out", filepath.Join(dir, "out")}
-	// Offline the seed is that of the index, and changes nothing of words. Why a judge by words
-	// has no verdict on "Nobody." stands on the screen.
+	// Offline the seed affects the index only, and not search by words. The screen shows why a judge by words
+	// has no verdict on "Nobody.".
 	offline, told, err := bench(t, bare, append(args[:4:4], "-systems", "bm25,naiverag", "-repeat", "3", "-out", filepath.Join(dir, "offline"))...)
 	check.True(t, errors.Is(err, setup.ErrIncomplete) && *readReport(t, filepath.Join(dir, "offline")).Systems[0].Same == 1 && strings.Contains(offline, "Another seed changes no answer and no ranking of") && strings.Contains(offline, "mostly by: the reference holds no word") && strings.Contains(told, "fewer than 10"),
 		"offline: %v\n%s", err, offline)
@@ -178,7 +177,7 @@ func TestRepeat(t *testing.T) {
 	check.True(t, err == nil && n == before, "a second run asked %d times, %v", n-before, err)
 }
 
-// files writes a folder of files.
+// files writes files into a new folder.
 func files(t *testing.T, byName map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -203,8 +202,8 @@ func ownData(t *testing.T) (questions, docs string) {
 	return filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "docs")
 }
 
-// Questions of one's own are run, resumed, estimated and set beside predictions, and
-// what they do not have is not measured.
+// Questions of the user are run, resumed, estimated and compared with predictions; figures that they do not
+// allow are not computed.
 func TestOwnData(t *testing.T) {
 	questions, docs := ownData(t)
 	out := t.TempDir()
@@ -232,7 +231,7 @@ func TestOwnData(t *testing.T) {
 	check.Equal(t, r, 1, "recall of the predictions")
 }
 
-// A gold page may be a PDF, as it may for ask; an unknown key is reported.
+// A gold page may be a PDF, as for ask; an unknown key in the file is reported.
 func TestOwnPDF(t *testing.T) {
 	page := check.Of(os.ReadFile("testdata/warranty.pdf")).OK(t)
 	dir := files(t, map[string]string{"docs/warranty.pdf": string(page), "docs/owls.md": "Barn owls hunt by ear.",
@@ -242,7 +241,7 @@ func TestOwnPDF(t *testing.T) {
 		strings.Contains(stderr, `mine.jsonl:1: unknown key "golden" ignored`), "%v\n%s%s", err, stdout, stderr)
 }
 
-// A folder in BEIR's layout is known by its files, and ranked by nDCG@10.
+// A folder in BEIR's layout is recognized by its files, and systems are ranked by nDCG@10.
 func TestBEIR(t *testing.T) {
 	dir := files(t, map[string]string{
 		"corpus.jsonl":   `{"_id": "d1", "text": "Barn owls hunt mice."}` + "\n" + `{"_id": "d2", "text": "Otters eat crabs."}`,
@@ -275,7 +274,7 @@ func TestOwnDataUsage(t *testing.T) {
 	}
 }
 
-// A file whose figures are other than they look is told of, and its equal rows have no best.
+// A file whose figures are misleading is reported, and no best is marked among its equal rows.
 func TestUnfitQuestions(t *testing.T) {
 	dir := t.TempDir()
 	docs := filepath.Join(dir, "docs")
@@ -285,7 +284,7 @@ func TestUnfitQuestions(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lines []string
 		mode  string
-		want  []string // in what is said, or the error
+		want  []string // part of the output or of the error
 		not   string
 	}{
 		"one":          {[]string{tide}, "open", []string{"1 question: with fewer than 10", "Too few questions to tell which is better: 1."}, "repeat"},
@@ -313,19 +312,18 @@ func TestUnfitQuestions(t *testing.T) {
 
 const chaosKey = "sk-chaos-0123456789abcdef"
 
-// lasting are the troubles that leave something behind which looks whole: replies
-// whose text says something else, and figures that nobody gets to know. Money is
-// exact with them too, but the report is of what was replied.
+// lasting are the troubles whose effects look like good replies: replies with another text, and figures that
+// are never corrected. Money is exact in spite of them, but the report is of the replies received.
 var lasting = []string{"echo", "garbage", "refusal", "key in the reply", "strange usage", "no usage"}
 
-// chaos is the server of a chaos run, and what it knows of its client.
+// chaos is the server of a chaos run, with its records of the client.
 type chaos struct {
 	*llmtest.Server
 
 	mu    sync.Mutex
 	acked map[string]bool
-	again []string // asked for though the reply was on the client's disk
-	left  int      // requests until the kill
+	again []string // requests repeated although the reply was on the client's disk
+	left  int      // number of requests until the kill
 	kill  func()
 }
 
@@ -366,7 +364,7 @@ func (c *chaos) serve(key string) {
 	}
 }
 
-// start runs the program to its end, or to the request at which it is killed.
+// start runs the program to its end, or kills it at a request.
 func (c *chaos) start(t *testing.T, dir string, killAt int, more ...string) (out []byte, killed bool) {
 	t.Helper()
 	cmd := child(append([]string{"-no-timings", "-systems", "naiverag,hipporag2", "-domains", "seafaring", "-limit", "1",
@@ -385,12 +383,12 @@ func (c *chaos) start(t *testing.T, dir string, killAt int, more ...string) (out
 	return out, exit != nil && exit.ExitCode() < 0
 }
 
-// audit holds the client's books against the bill, and takes in what is on its disk.
+// audit compares the client's ledger with the server's bill, and reads what is on its disk.
 func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	t.Helper()
 	name := filepath.Join(dir, cacheName)
 	if data, err := os.ReadFile(name); err != nil {
-		return 0 // killed before the first call
+		return 0 // the program was killed before its first call
 	} else if strings.Contains(string(data), chaosKey) {
 		t.Error("the key is kept")
 	}
@@ -411,12 +409,11 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	return a.Total.Unknown
 }
 
-// TestChaos runs the whole program against a server that fails by chance, kills it
-// now and then, and holds its books against the bill: a token that was billed is in
-// the ledger, or one of the calls listed as in doubt may have cost it, and nothing
-// that came whole is asked for again. When the server is well, the program ends, with -retry, with
-// the report of a run without any trouble. WILDGRAPH_CHAOS sets the number of seeds,
-// each with every trouble alone and all together.
+// TestChaos runs the whole program against a server that fails at random, kills it sometimes, and compares its
+// ledger with the bill: a billed token is in the ledger, or may have been used by a call that is listed as in
+// doubt, and no complete reply is requested again. When the server works, the program ends, with -retry, with
+// the report of a run without trouble. WILDGRAPH_CHAOS sets the number of seeds, each with every trouble alone
+// and with all together.
 func TestChaos(t *testing.T) {
 	check.Long(t, "WILDGRAPH_CHAOS")
 	seeds, all := 1, false
@@ -448,7 +445,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// ordeal is one run under trouble, with kills, and its end in peace.
+// ordeal makes one run with troubles and kills, and ends it without troubles.
 func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[string]string, same bool) {
 	dir := filepath.Join(t.TempDir(), "run")
 	before, kills, starts := c.Bill().Total, 0, 4
@@ -464,7 +461,7 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 		c.audit(t, dir, before)
 	}
 	c.Trouble(nil)
-	out, _ := c.start(t, dir, 0, "-retry") // a reply that was cut is kept, and asked for again by this alone
+	out, _ := c.start(t, dir, 0, "-retry") // cut replies are stored, and only -retry requests them again
 	doubt := c.audit(t, dir, before)
 	n := len(c.again)
 	check.True(t, n <= 0 || !same, "%d replies were asked for again though they were on disk", n)
@@ -473,9 +470,9 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 	t.Logf("%d kills in %d starts, %d tokens billed, %d attempts in doubt, %v", kills, starts, c.Bill().Total.Tokens()-before.Tokens(), doubt, time.Since(began).Round(time.Second))
 }
 
-// TestKillPaid kills the program at requests to a paid server, while it indexes, answers and
-// judges, and starts it again. No reply that was on disk is lost or paid for again, and the
-// final files are those of a run in one go. WILDGRAPH_KILLS sets the number of kills.
+// TestKillPaid kills the program at requests to a paid server, while it indexes, answers and judges, and
+// restarts it. No reply on disk is lost or paid for again, and the final files equal those of an uninterrupted
+// run. WILDGRAPH_KILLS sets the number of kills.
 func TestKillPaid(t *testing.T) {
 	check.Long(t, "WILDGRAPH_KILLS")
 	kills := 10
@@ -514,8 +511,8 @@ func TestKillPaid(t *testing.T) {
 	check.True(t, len(c.again) == 0, "%d replies were asked for again though they were on disk", len(c.again))
 }
 
-// onDisk are the replies and vectors that a client has kept; failed replies are
-// asked for again and are not among the good ones.
+// onDisk returns the replies and vectors that a client has stored; failed replies are requested again and are
+// not among the good ones.
 func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
 	t.Helper()
 	now := make(map[string]bool)
@@ -526,7 +523,7 @@ func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
 				Messages []llm.Message `json:"messages"`
 			} `json:"request"`
 		}
-		const failed = 2 // the kind of record
+		const failed = 2 // kind of the record
 		if rec.Kind == failed {
 			continue
 		}
@@ -551,7 +548,7 @@ func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byt
 
 const vectorLength = 8
 
-// vectorOf is a vector that tells its text: small integers, exact in float32.
+// vectorOf returns a vector that encodes its text: small integers, exact in float32.
 func vectorOf(text string) []float32 {
 	sum := sha256.Sum256([]byte(text))
 	v := make([]float32, vectorLength)
@@ -561,7 +558,7 @@ func vectorOf(text string) []float32 {
 	return v
 }
 
-// vectorKey is the vector as the cache writes it.
+// vectorKey returns the vector in the cache's bytes.
 func vectorKey(v []float32) string { return "vector " + string(littleEndian(v)) }
 
 func littleEndian(v []float32) []byte {

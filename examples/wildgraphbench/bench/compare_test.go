@@ -35,8 +35,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// folder writes a finished run: of n questions, system has those right for which right
-// says so, and found all pages of them.
+// folder writes a finished run of n questions: for each system, right decides which answers are right, and all
+// pages are found for them.
 func finishedRun(t *testing.T, config string, n int, systems map[string]func(i int) bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -104,7 +104,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Systems of different names, of runs of different sizes, and three runs.
+// Comparisons of systems with different names, of runs of different sizes, and of three runs.
 func TestNamedSystems(t *testing.T) {
 	a := finishedRun(t, `{}`, 40, map[string]func(int) bool{"one": most})
 	b := finishedRun(t, `{}`, 30, map[string]func(int) bool{"two": other})
@@ -149,8 +149,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// strict is BM25 over title and text as runs of a-z and 0-9, k1 1.5, b 0.75: the
-// reference's.
+// strict is BM25 over title and text as runs of a-z and 0-9, k1 1.5, b 0.75, as in the reference.
 type strict struct {
 	index *bm25.Index
 	docs  []graphrag.Document
@@ -184,7 +183,7 @@ func (s *strict) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer
 }
 
 func runs(s string) string {
-	s = strings.ReplaceAll(s, "İ", "i\u0307") // as Unicode's full mapping has it, and the reference
+	s = strings.ReplaceAll(s, "İ", "i\u0307") // Unicode's full mapping, which the reference uses
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -193,10 +192,9 @@ func runs(s string) string {
 	}, strings.ToLower(s))
 }
 
-// Loaded and run as the program does it, MuSiQue's sample gives the rows that the
-// tests of graphrag/bm25 and examples/baselines/hipporag state with the same settings:
-// an independent implementation's, of BM25 over plain words, and of HippoRAG over
-// recorded triples and names, without synonyms and fall-back.
+// Loaded and run by the program, MuSiQue's sample gives the rows that the tests of graphrag/bm25 and
+// examples/baselines/hipporag have with the same settings: those of an independent implementation of BM25 over
+// plain words, and of HippoRAG over recorded triples and names, without synonyms and fall-back.
 func TestGoldenRows(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	dir := os.Getenv("MUSIQUE_DIR")
@@ -258,7 +256,7 @@ func TestGoldenRows(t *testing.T) {
 func TestSweepFlag(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want []int // nil: refused
+		want []int // nil if the setting is refused
 	}{
 		{"2..5", []int{2, 3, 4, 5}}, {"8", []int{8}}, {"12, 2..3,3", []int{2, 3, 12}},
 		{"", nil}, {"..", nil}, {"5..2", nil}, {"0..3", nil}, {"-1", nil}, {"2...4", nil}, {"1..1000000000", nil}, {"2..x", nil}, {"99999999999999999999", nil},
@@ -268,7 +266,7 @@ func TestSweepFlag(t *testing.T) {
 	}
 }
 
-// Figure 5: a finished run is swept from the folder it left.
+// Figure 5: a sweep over K is added to a finished run, from its folder.
 func TestSweepOfSample(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-systems", "bm25,zeroshot", "-no-timings", "-v"}
@@ -283,7 +281,7 @@ func TestSweepOfSample(t *testing.T) {
 	check.Must(t, len(points) == 11 && points[0].K == 2 && points[10].K == 12 && points[0].Lexical != nil &&
 		points[0].Judged == nil, "%d points: %+v", len(points), points)
 	for i, p := range points[1:] {
-		// More chunks never lose a page or shorten the context.
+		// With more chunks no page is lost, and the context never gets shorter.
 		check.True(t, *p.PromptRecall >= *points[i].PromptRecall &&
 			*p.ContextTokens >= *points[i].ContextTokens, "k = %d has less than k = %d", p.K, points[i].K)
 	}
@@ -297,7 +295,7 @@ func TestSweepOfSample(t *testing.T) {
 	}
 }
 
-// The estimate counts every other top-k: 6 summaries at four of them.
+// The estimate includes every other K: 6 summaries for four values of K.
 func TestSweepDryRun(t *testing.T) {
 	serve(t, nil)
 	args := []string{"-dry-run", "-model", "m", "-systems", "bm25,zeroshot"}
@@ -311,17 +309,15 @@ func TestSweepDryRun(t *testing.T) {
 	}
 }
 
-// askedAs tells a request that lacks a temperature, the seed, or the schema of a reply that
-// has a form.
+// askedAs reports whether a request lacks a temperature, the seed, or the schema of a reply with a form.
 func askedAs(t *testing.T, req llm.Request) {
 	form := strings.Contains(req.Messages[0].Text+req.Messages[len(req.Messages)-1].Text, "JSON object")
 	check.True(t, req.Temperature != nil && *req.Temperature == 0 && req.Seed != nil &&
 		(!form || len(req.Schema) != 0), "asked without a temperature, seed or schema: %+v", req)
 }
 
-// Each system makes as many calls as its entry in the registry says, at a server that
-// speaks HTTP, over a corpus in which no two chunks have a name in common: there is one
-// community for each chunk, and nothing to merge or to summarize.
+// Each system makes the calls that its registry entry states, at an HTTP server, over a corpus in which no two
+// chunks share a name: each chunk has its own community, and nothing is merged or summarized.
 func TestCallsOfSystems(t *testing.T) {
 	grader := judgetest.Grader{
 		Fact:       func(_, _ string) bool { return true },
@@ -342,7 +338,7 @@ func TestCallsOfSystems(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", "sk")
 		dir := t.TempDir()
 		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", sys.Name, "-model", "m", "-no-timings"}
-		if sys.Name == "hipporag2" { // vectors find a fact for every question
+		if sys.Name == "hipporag2" { // by vectors every question finds a fact
 			args = append(args, "-embed-model", "e")
 		}
 		_, stderr, err := bench(t, bare, args...)
@@ -356,7 +352,7 @@ func TestCallsOfSystems(t *testing.T) {
 		if got := index.Calls; got != sys.Calls.Chunk*index.Chunks+sys.Calls.Once {
 			t.Errorf("%s makes %d calls to index %d chunks, want %d each and %d", sys.Name, got, index.Chunks, sys.Calls.Chunk, sys.Calls.Once)
 		}
-		search := s.AnswerUsage.Calls - questions // each has one call to read
+		search := s.AnswerUsage.Calls - questions // each question has one call to read
 		check.True(t, search == sys.Calls.Question*questions,
 			"%s makes %d calls to search for %d questions, want %d each", sys.Name, search, questions, sys.Calls.Question)
 		fmt.Fprintf(&table, "%-18s %7d %9d %8.1f %14d %16d\n", sys.Name, index.Chunks, index.Calls, float64(index.Calls)/float64(max(1, index.Chunks)), search, index.PromptTokens+index.CompletionTokens)
@@ -364,7 +360,7 @@ func TestCallsOfSystems(t *testing.T) {
 	t.Logf("\n%s", &table)
 }
 
-// numbered are n lines of a format that takes the number of the line.
+// numbered returns n lines of a format that takes the number of the line.
 func numbered(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -384,13 +380,13 @@ const (
 	places = "QA/geography/questions.jsonl"
 )
 
-// roads are n questions below the name of a domain of the paper, of which the number is known.
+// roads writes n questions with the name of a domain of the paper, whose number of questions is known.
 func roads(n int) map[string]string {
 	return map[string]string{places: numbered(n, atlas), mapped: "Roads\nAda Moss founded Elm Abbey in Kent. Bo Reed was born in Kent.\n", refs: `{"title": "Roads", "url": "https://a.example/roads"}`}
 }
 
-// Published rows stand beside the questions that they are about, and nothing else: no sample, no
-// file of another length or of training questions, no names that can be read, no edited question.
+// Published rows are shown only beside the questions that they are about: not beside a sample, a file of
+// another length or of training questions, readable names, or an edited question.
 func TestPublishedBesideOwnData(t *testing.T) {
 	serveGrader(t)
 	hops := func(name string, n int) map[string]string { return map[string]string{name: numbered(n, hop)} }
@@ -405,7 +401,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files map[string]string
 		args  string
-		want  string // a row, or why there is none
+		want  string // a row, or the reason why there is none
 	}{
 		"released":    {hops("musique.json", 1000), "-prompt minimal", "zeroshot | ↳ published: accuracy, DeepSeek-V3-0324, open, 1,000 questions | 25.70 |"},
 		"our rules":   {hops("musique.json", 2), "", "here: their prompt is -prompt minimal."},
@@ -428,7 +424,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			if tt.files[refs] != "" {
 				system = "bm25"
 			} else if name == "no people" {
-				system = "lightrag" // whose graph has no published rows either
+				system = "lightrag" // this system's graph has no published rows
 			}
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
@@ -445,7 +441,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 	}
 }
 
-// So it is with the released files.
+// The released files have published rows.
 func TestPublishedBesideReleasedData(t *testing.T) {
 	data := os.Getenv("WILDGRAPHBENCH_DIR")
 	if data == "" {
@@ -472,7 +468,7 @@ func TestPublishedBesideReleasedData(t *testing.T) {
 	}
 }
 
-// firstPage is a system that finds the first page of a domain, whatever is asked.
+// firstPage is a system that finds the first page of a domain for every question.
 type firstPage struct{ page graphrag.Document }
 
 func (f *firstPage) Index(_ context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
@@ -492,13 +488,12 @@ func (f *firstPage) Close() error { return nil }
 
 func newFirstPage(kit.Kit, kit.Common) (benchmark.System, error) { return &firstPage{}, nil }
 
-// A program of one's own: every flag of the benchmark, and one more system.
+// A program of the caller: every flag of the benchmark, and one more system.
 func ExampleMain() {
 	Main(System{Name: "first-page", New: newFirstPage})
 }
 
-// A system of one's own has a row, can be named in -systems, alone and with others, and
-// takes part in a dry run.
+// A system of the caller has a row, can be named in -systems, alone and with others, and is part of a dry run.
 func TestOwnSystem(t *testing.T) {
 	mine := System{Name: "first-page", New: newFirstPage}
 	for _, tt := range []struct {
@@ -526,7 +521,7 @@ func TestOwnSystem(t *testing.T) {
 	}
 }
 
-// With a budget all systems read about as much, and none more.
+// With a budget all systems read about the same amount, and none reads more.
 func TestBudgetContext(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25,wild,raptor,hipporag2,lightrag", "-budget-context", "800", "-chunk-size", "200", "-chunk-overlap", "20"); err != nil {
@@ -544,8 +539,8 @@ func TestBudgetContext(t *testing.T) {
 	check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "-sweep has no meaning"), "a budget and a sweep: %v", err)
 }
 
-// On the released six domains wild reads what docs/systems.md says, and BM25 beside it is no
-// weaker than it was: beside a weaker baseline the figures would say nothing.
+// On the six released domains wild reads what docs/systems.md states, and BM25 has its former figures: compared
+// with a weaker baseline the figures would mean nothing.
 func TestReleasedData(t *testing.T) {
 	data := os.Getenv("WILDGRAPHBENCH_DIR")
 	if data == "" || testing.Short() {

@@ -29,7 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// put writes files below a folder.
+// put writes files into a folder.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -39,8 +39,8 @@ func put(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// The folder's layout says which data set it is; a multi-hop one has its own number of
-// chunks, its own judge, and deeper rankings.
+// The folder's layout determines the data set; a multi-hop data set has its own number of chunks, its own
+// judge, and longer rankings.
 func TestMultiHop(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
@@ -64,14 +64,14 @@ func TestMultiHop(t *testing.T) {
 	}
 }
 
-// Without a graph there is nothing to describe.
+// -index-only is refused if no system has a graph to describe; the error names one that has.
 func TestIndexOnly(t *testing.T) {
 	_, _, err := bench(t, bare, "-data", "sample", "-domains", "seafaring", "-out", t.TempDir(), "-index-only", "-systems", "bm25")
 	check.Fails(t, err, "hipporag2", "no graph")
 }
 
-// The names of a plain text are found by rules and put together before they are hidden; one
-// without names is refused with a remedy.
+// Rules find the names of a plain text and group them before they are hidden; a text without names is refused
+// with a remedy.
 func TestAnonyRAGOfAText(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"whale.txt": "Captain Ahab sailed from Nantucket. Old Ahab spoke to Mr. Starbuck. Starbuck feared Ahab.", "none.txt": "it rained all day and then it was dark."})
@@ -85,8 +85,8 @@ func TestAnonyRAGOfAText(t *testing.T) {
 	check.Fails(t, err, "a model (-model)")
 }
 
-// What is made of books can be run, hidden and raw, from its own folder or from one around
-// it, and no passage contains a name.
+// A benchmark made of books can be run, hidden and raw, from its own folder or its parent folder, and no
+// passage contains a name.
 func TestAnonyRAG(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "anonyrag")
@@ -118,8 +118,8 @@ func TestAnonyRAG(t *testing.T) {
 	}
 }
 
-// A plain text takes a model, which finds names and writes questions; those that it
-// answers without the book are left out.
+// A plain text needs a model, which finds names and writes questions; questions that it answers without the
+// book are left out.
 func TestAnonyRAGByModel(t *testing.T) {
 	reply := `{"questions": [{"question": "Who steered the Petrel for Ida Lund?", "options": ["Olaf Berg", "Ida Lund", "nobody", "a boy"], "answer": "A", "hops": 2, "passages": [1]},
 		{"question": "Who owned the Petrel?", "answer": "Ida Lund.", "hops": 1, "passages": [1]},
@@ -151,7 +151,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 	check.True(t, !strings.Contains(qa[0].Question, "Petrel") && qa[1].Format == anonyrag.Reversion && qa[0].Made == anonyrag.MadeByModel, "%+v", qa)
 }
 
-// What does not go together is refused.
+// Combinations of flags that make no sense are refused.
 func TestHopsUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"no hotpotqa here":                  {"-data", "musique", "-domains", "hotpotqa"},
@@ -165,8 +165,8 @@ func TestHopsUsage(t *testing.T) {
 	}
 }
 
-// A small sample of each data set, with gold answers of every kind (yes and no, numbers,
-// dates, a letter, Han), runs to a complete table offline.
+// A small sample of each data set, with gold answers of every kind (yes and no, numbers, dates, a letter, Han),
+// gives a complete table offline.
 func TestEveryDataSet(t *testing.T) {
 	hop := func(id, question, answer, kind string) string {
 		return `{"_id": "` + id + `", "question": "` + question + `", "answer": "` + answer + `", "answer_id": "Q` + id + `", "type": "` + kind + `", "supporting_facts": [["Barn owl", 0], ["Hawk owl", 0]],
@@ -200,7 +200,7 @@ func TestEveryDataSet(t *testing.T) {
 	_, stderr, err := bench(t, bare, multihop.AnonyRAG, "-out", filepath.Join(dir, multihop.AnonyRAG))
 	check.OK(t, err, "%v\n%s", err, stderr)
 	flags := []string{"-data", dir, "-judge-profile", "shortanswer", "-no-timings", "-out"}
-	graphs := filepath.Join(out, "graphs") // of English alone: rules find no names in Han
+	graphs := filepath.Join(out, "graphs") // of the English data set: rules find no names in Han
 	for folder, more := range map[string][]string{out: {"-systems", "bm25,wild,raptor"}, graphs: {"-systems", "hipporag2,youtu", "-domains", strings.Join(multihop.Sets()[:6], ",")}} {
 		_, stderr, err := bench(t, bare, append(append(slices.Clone(flags), folder), more...)...)
 		check.OK(t, err, "%v\n%s", err, stderr)
@@ -218,8 +218,8 @@ func TestEveryDataSet(t *testing.T) {
 	}
 }
 
-// Prompts are replaced for all systems or for one, by name; the models are told the own texts,
-// and the run and its report name them.
+// Prompts are replaced for all systems or for one, by name; the models get the new texts, and the run and its
+// report name them.
 func TestPromptsAreReplaced(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
@@ -241,7 +241,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	args := []string{"-data", "musique", "-limit", "1", "-systems", "youtu,naiverag", "-model", "m", "-out", out, "-no-timings",
 		"-prompt", "agent/decompose=" + file("all.txt"), "-prompt", "naiverag:reader/read=" + file("read.txt")}
 	stdout, _, err := bench(t, bare, args...)
-	if !errors.Is(err, setup.ErrIncomplete) { // the model is no judge
+	if !errors.Is(err, setup.ErrIncomplete) { // the model gives no usable verdicts
 		t.Fatal(err)
 	}
 	count := func(beginning string) (n int) {
@@ -262,11 +262,11 @@ func TestPromptsAreReplaced(t *testing.T) {
 		}
 	}
 	for _, bad := range []struct{ prompt, want string }{
-		{"agent/decompose=" + file("bad.txt"), "there is no {{.Wrods}}; there are Data, Most, Nonce, Pieces, Schema"},
-		{"agent/compose=" + file("all.txt"), "there is none; there are agent/aspects"},
+		{"agent/decompose=" + file("bad.txt"), "there is no placeholder {{.Wrods}}; there are Data, Most, Nonce, Pieces, Schema"},
+		{"agent/compose=" + file("all.txt"), "there is no prompt of this name; there are agent/aspects"},
 		{"yuotu:agent/decompose=" + file("all.txt"), `there is no system "yuotu"`},
 		{"agent/decompose=" + file("none.txt"), "none.txt"},
-		{"judge/joint_fact=" + file("all.txt"), "part of what figures mean"},
+		{"judge/joint_fact=" + file("all.txt"), "cannot be replaced"},
 		{file("empty.txt"), "want a text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {
@@ -281,7 +281,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	check.Fails(t, err, "needs -kit model")
 }
 
-// Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
+// Every prompt that can be replaced describes its placeholders, and -show-prompts prints it.
 func TestPromptsAreDocumented(t *testing.T) {
 	shown, _, err := bench(t, bare, "-show-prompts")
 	check.OK(t, err)
@@ -314,7 +314,7 @@ type labelled struct {
 	Answer string `json:"answer"`
 	Judge  bool   `json:"judge"`
 	Label  string `json:"label"`
-	// Of are the contexts that the answer was given over.
+	// Of are the texts over which the answer was given.
 	Of []string `json:"of"`
 }
 
@@ -330,8 +330,7 @@ func readLabels(t *testing.T, name string) []labelled {
 	return out
 }
 
-// The labels are as docs/offline.md counts them, and the offline reader still gives the
-// answers.
+// The labels have the numbers in docs/offline.md, and the offline reader still gives the same answers.
 func TestReaderLabels(t *testing.T) {
 	held := make(map[string]bool)
 	for _, x := range readLabels(t, "drawn.jsonl") {
@@ -386,7 +385,7 @@ func TestReaderLabels(t *testing.T) {
 			}
 		}
 	}
-	if n := len(other); n > 6 { // one in twenty
+	if n := len(other); n > 6 { // at most one in twenty
 		t.Errorf("%d of %d answers are others: label them again", n, len(answers))
 	}
 }

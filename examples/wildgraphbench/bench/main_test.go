@@ -35,11 +35,10 @@ import (
 // bare is an environment without any variable.
 func bare(string) string { return "" }
 
-// cacheName is the file of replies that tests put into the report folder.
+// cacheName is the file of replies in the report folder that tests use.
 const cacheName = "llm.journal"
 
-// bench runs the program and returns what it printed. Replies are kept in the
-// report folder and nowhere else.
+// bench runs the program and returns its output. It stores replies in the report folder only.
 func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	if i := slices.Index(args, "-out"); i >= 0 && !slices.Contains(args, "-cache") {
@@ -50,8 +49,7 @@ func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, st
 	return out.String(), errs.String(), err
 }
 
-// serve is a server of models for the program, until the test ends; nil answers as package
-// llmtest does.
+// serve starts a model server for the program, until the test ends; nil answers as package llmtest does.
 func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
 	t.Helper()
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: handler})
@@ -69,8 +67,8 @@ func readReport(t *testing.T, dir string) report.Report {
 	return r
 }
 
-// shownBy holds every table of the first command in a document to what it prints, and the text of
-// the verdict's picture to that of the page.
+// shownBy compares every table after the first command of a document with the command's output, and the text of
+// the verdict's picture with the page's.
 func shownBy(t *testing.T, stdout, page string) {
 	t.Helper()
 	documents := check.Of(filepath.Glob("../../../docs/*.md")).OK(t)
@@ -103,7 +101,7 @@ func TestSample(t *testing.T) {
 	}
 	shownBy(t, stdout, filepath.Join(dir, "report.html"))
 	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 29 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
-		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
+		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // all lines but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
 	check.OK(t, err)
@@ -122,13 +120,13 @@ func TestSample(t *testing.T) {
 		all := s.Overall.Types[benchmark.All]
 		check.True(t, all.N != 0 && all.Judged == nil && all.Lexical != nil && all.RecallAt5 != nil &&
 			s.PeakRSSMB != nil && s.QueryMsP99 != nil, "%s: %+v", s.System, all)
-		least := 0.5 // a retriever that works finds most of a small sample
+		least := 0.5 // a working retriever finds at least half of a small sample
 		if s.System == "gretriever" {
-			least = 0.4 // it has the pages of a few triples, often less than five
+			least = 0.4 // it has the pages of few triples, often fewer than five
 		}
 		check.True(t, *all.RecallAt5 >= least, "%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
 	}
-	// The contract's keys, as a reader of the file sees them.
+	// The documented keys of the file, as a reader sees them.
 	var raw map[string]any
 	data, _ := os.ReadFile(filepath.Join(dir, "report.json"))
 	check.OK(t, json.Unmarshal(data, &raw))
@@ -162,7 +160,7 @@ func TestUsage(t *testing.T) {
 			if args[0] != "-out" {
 				args = append(args, "-out", filepath.Join(folder, "out"))
 			} else {
-				args[1] = strings.Trim(args[1], `"`) // an empty one
+				args[1] = strings.Trim(args[1], `"`) // an empty argument
 			}
 			_, _, err := bench(t, bare, args...)
 			check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "error %v, want one of usage with %q", err, want)
@@ -178,7 +176,7 @@ func TestUsage(t *testing.T) {
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if err != nil || len(lines) != len(all.Systems())+3 { // files, context, and agents together
+	if err != nil || len(lines) != len(all.Systems())+3 { // the systems, and rows for files, context, and agents together
 		t.Fatalf("%q, %v", stdout, err)
 	}
 	for i, want := range map[int]string{
@@ -192,8 +190,8 @@ func TestListSystems(t *testing.T) {
 	}
 }
 
-// A finished run has nothing to do, with -fresh all of it again; no other next command
-// is refused, whatever it changes.
+// A finished run has nothing to do, and with -fresh repeats everything; no printed command is refused, whatever
+// it changes.
 func TestNextCommands(t *testing.T) {
 	dir := t.TempDir()
 	for _, next := range []struct {
@@ -261,8 +259,8 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// Other flags in the same folder leave its records as they are and use what
-// matches; records of another version are refused.
+// Other flags with the same folder keep its records and use those that match; records of another version are
+// refused.
 func TestOtherConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	small := []string{"-out", dir, "-systems", "bm25", "-limit", "1", "-no-timings"}
@@ -284,7 +282,8 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 }
 
-// What a folder's name does to a terminal is not printed, and the report's path stands alone.
+// Characters of a folder's name that control a terminal are not printed, and the report's path is on a line of
+// its own.
 func TestShownPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a\x1b[31m\u202eb")
 	stdout, stderr, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1")
@@ -326,8 +325,8 @@ func TestScore(t *testing.T) {
 	check.Fails(t, err, "again", "duplicates")
 }
 
-// Without -out the folder is named for what decides the answers: the same for
-// more systems, questions or another judge, another for other chunks.
+// Without -out the folder's name depends on what decides the answers: it stays with more systems, questions or
+// another judge, and changes with other chunks.
 func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -356,7 +355,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// No overlap is none, and not the default.
+// An overlap of 0 means none, not the default.
 func TestNoOverlap(t *testing.T) {
 	chunks := func(overlap string) (n int) {
 		dir := t.TempDir()
@@ -364,7 +363,7 @@ func TestNoOverlap(t *testing.T) {
 		check.OK(t, err)
 		return readReport(t, dir).Systems[0].Domains[0].Index.Chunks
 	}
-	const usual = "12" // a twelfth of the chunk
+	const usual = "12" // overlap of a twelfth of the chunk
 	none, some := chunks("0"), chunks(usual)
 	check.True(t, none < some, "%d chunks without overlap, %d with an overlap of %s", none, some, usual)
 }

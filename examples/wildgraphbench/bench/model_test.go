@@ -28,8 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// A run through a real HTTP server: answering, embedding and judging, with
-// nothing paid for twice.
+// A run through a real HTTP server answers, embeds and judges, and pays for nothing twice.
 func TestModelKit(t *testing.T) {
 	grader := judgetest.Grader{
 		Fact:       func(_, _ string) bool { return true },
@@ -58,14 +57,14 @@ func TestModelKit(t *testing.T) {
 	if naive := r.Systems[0]; naive.Domains[0].Index.EmbeddedTokens == 0 || naive.AnswerUsage.EmbeddedTokens == 0 {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
 	}
-	// Without the run's records, the cache alone answers a second run.
+	// Without the run's records, the cache answers a second run completely.
 	check.OK(t, os.Remove(filepath.Join(dir, record.JournalName)))
 	paid := server.Bill().Total.Calls
 	_, _, err = bench(t, bare, args...)
 	check.OK(t, err)
 	again := server.Bill().Total.Calls
 	check.Equal(t, again, paid, "%d calls were paid for twice", again-paid)
-	// The key is nowhere.
+	// The key is in no file.
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -87,7 +86,7 @@ func TestServerTrouble(t *testing.T) {
 	}{
 		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorized"},
 		{name: "unreachable", url: closed.OpenAIURL(), want: closed.OpenAIURL()},
-		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "m for a sign of life"},
+		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "m, made before all others"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := llmtest.NewServer(llmtest.ServerOptions{})
@@ -107,7 +106,7 @@ func TestServerTrouble(t *testing.T) {
 	}
 }
 
-// The exit status tells a figure that is too low from a score that is missing.
+// The exit status distinguishes a figure below its minimum from a missing score.
 func TestStatus(t *testing.T) {
 	answer := "No verdict here."
 	serve(t, func(llm.Request) llm.Reply { return llm.Reply{Text: answer} })
@@ -136,7 +135,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	server := serve(t, nil)
 	dir := t.TempDir()
 	var spent int
-	for range 3 { // every start stops at the budget; together they do not exceed it
+	for range 3 { // every start stops at the budget, and all starts together stay within it
 		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-model", "m", "-budget-tokens", "30000", "-concurrency", "1")
 		check.Must(t, errors.Is(err, llm.ErrBudgetExceeded), "error %v, want the budget", err)
 		bill := server.Bill().Total
@@ -185,9 +184,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Another judge in the same folder pays for judging alone; another folder pays
-// for nothing that the common cache holds. Models are asked for a sign of life when a
-// call is about to be made, and only then.
+// Another judge in the same folder pays only for judging; another folder pays for nothing that the shared cache
+// has. Models get a short test call when the first call is about to be made, and only then.
 func TestJudgeAgain(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	grader := judgetest.Grader{
@@ -211,7 +209,7 @@ func TestJudgeAgain(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	for i, tt := range []struct {
 		dir, judge    string
-		reads, grades bool // are paid for
+		reads, grades bool // calls that are paid for
 		signs         int64
 	}{
 		{dir, "strict", true, true, 2}, {dir, "mild", false, true, 0}, {dir, "strict", false, false, 0}, {other, "mild", false, false, 0},
@@ -232,8 +230,7 @@ func TestJudgeAgain(t *testing.T) {
 	}
 }
 
-// Two profiles judge the same answers, each into a report of its own; the paper's
-// alone shows the judge evidence.
+// Two profiles judge the same answers, each in its own report; only the judge of the paper gets the evidence.
 func TestTwoProfiles(t *testing.T) {
 	grader := judgetest.Grader{
 		Fact:       func(_, _ string) bool { return true },
@@ -269,7 +266,7 @@ func TestTwoProfiles(t *testing.T) {
 	}
 	_, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper")
 	check.True(t, err == nil && read.Load() == answered && answered != 0, "%d answers, then %d: %v", answered, read.Load(), err)
-	// A model judges rows from elsewhere alone, whoever answered.
+	// A model judges all rows, also those of predictions and of systems that answered without a model.
 	other := t.TempDir()
 	theirs := "theirs=" + filepath.Join(dir, "predictions", "bm25.jsonl")
 	if stdout, _, err := bench(t, bare, "-out", other, "-limit", "1", "-systems", "none", "-score", theirs, "-judge-model", "m"); err != nil || strings.Contains(strings.ToLower(stdout), "lexical") {
@@ -277,7 +274,7 @@ func TestTwoProfiles(t *testing.T) {
 	} else if r := readReport(t, other); len(r.Systems) != 1 || r.Systems[0].System != "theirs" || !strings.HasPrefix(r.Config["judge"].(string), "wildgraph/joint/") || read.Load() != answered {
 		t.Errorf("%v", r.Config)
 	}
-	// A finished run is judged by words where no server is named.
+	// A finished run is judged by words if no server is named.
 	t.Setenv("OPENAI_BASE_URL", "")
 	t.Setenv("OPENAI_API_KEY", "")
 	stdout, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "lexical")
@@ -285,8 +282,8 @@ func TestTwoProfiles(t *testing.T) {
 		"by words: %d answers, then %d: %v\n%s", answered, read.Load(), err, stdout)
 }
 
-// A corpus is indexed by rules and questions are answered by a model, or the
-// other way round; the verdicts are of the parts that answer.
+// A corpus is indexed by rules and a model answers, or the other way round; the calls are those of the parts
+// that use the model.
 func TestMixedKits(t *testing.T) {
 	var calls atomic.Int64
 	serve(t, func(req llm.Request) llm.Reply {

@@ -29,15 +29,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// The model that reads triples for GeAR-s is another one than the model that reflects, filters
-// and answers, where an option names it; the dry run and the ledger have both.
+// An option can name another model to read triples for GeAR-s than the model that reflects, filters and
+// answers; the dry run and the ledger show both.
 func TestReaderOfGeAR(t *testing.T) {
 	server := serve(t, nil)
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "gear", "-model", "large", "-set", "gear.reader=small", "-no-timings"}
 	plan, _, err := bench(t, bare, append(args, "-dry-run")...)
 	check.Must(t, err == nil && strings.Contains(plan, "small") && strings.Contains(plan, "large") && len(server.Requests()) <= 0, "%s\n%v", plan, err)
-	_, _, err = bench(t, bare, args...) // the server's replies are of no use
+	_, _, err = bench(t, bare, args...) // fails: the server's replies are unusable
 	read, rest := make(map[string]int), make(map[string]int)
 	for _, r := range server.Requests() {
 		to := rest
@@ -50,7 +50,7 @@ func TestReaderOfGeAR(t *testing.T) {
 			}
 		}
 	}
-	if len(read) != 1 || read["small"] < 2 || rest["large"] == 0 || rest["small"] > 1 { // one sign of life
+	if len(read) != 1 || read["small"] < 2 || rest["large"] == 0 || rest["small"] > 1 { // one of them is the call that tests the server
 		t.Errorf("%v read, %v the rest: %v", read, rest, err)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
@@ -59,7 +59,7 @@ func TestReaderOfGeAR(t *testing.T) {
 	check.Fails(t, err, "gear.reader=small: a model takes a server")
 }
 
-// serveGrader serves a model that answers and grades.
+// serveGrader starts a server of a model that answers and judges.
 func serveGrader(t *testing.T) {
 	serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := setup.DryGrader.Reply(req); ok {
@@ -69,8 +69,8 @@ func serveGrader(t *testing.T) {
 	})
 }
 
-// Over a domain of the paper a model judges by the paper's metric, with the paper's rows below, if no
-// flag says otherwise; over other pages by joint.
+// Over a domain of the paper a model judges by the paper's metric, with the paper's rows below ours, unless
+// flags say otherwise; over other pages by the joint profile.
 func TestFullEvaluation(t *testing.T) {
 	serveGrader(t)
 	released := t.TempDir()
@@ -94,8 +94,8 @@ func TestFullEvaluation(t *testing.T) {
 	}
 }
 
-// What GeAR-s reached on LiveRAG's scales is a row below those of a model's verdicts; without a
-// model there are none.
+// GeAR-s's published figures on LiveRAG's scales are a row below the rows that a model judged; without a model
+// there is no such row.
 func TestLiveRAGRows(t *testing.T) {
 	serveGrader(t)
 	row := regexp.MustCompile(`gear, published +│ +0\.876 +0\.529`)
@@ -108,8 +108,8 @@ func TestLiveRAGRows(t *testing.T) {
 	check.Fails(t, err, "-judge-profile needs -judge-model")
 }
 
-// The schema that bounded an index is in the report folder, where it can be taken from as
-// -schema; without one there is nothing to leave out.
+// The schema that limited an index is in the report folder, from where -schema can read it; without a schema
+// there is no file.
 func TestSchemaOfAReport(t *testing.T) {
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "youtu,youtu-noschema", "-schema", "wildgraphbench", "-v")
@@ -135,8 +135,8 @@ func TestSchemaOfAReport(t *testing.T) {
 	check.Fails(t, err, "there are 2wiki, anonyrag-chs")
 }
 
-// Each table and figure of the papers is printed by the flags that the documents give for it: these
-// run, on what testdata/papers.tsv names, and print what matches its expressions.
+// Each table and figure of the papers is printed by the flags that the documents give: they are run on the data
+// that testdata/papers.tsv names, and the output matches its expressions.
 func TestTablesOfThePapers(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmark.md"))
 	table, err2 := os.ReadFile("testdata/papers.tsv")
@@ -187,8 +187,8 @@ func TestTablesOfThePapers(t *testing.T) {
 	check.True(t, len(expected) <= 0, "the documents do not name %q", slices.Sorted(maps.Keys(expected)))
 }
 
-// People are given what a system read, and what they write is a row of the table. A sheet that is
-// filled in half names what is missing, and counts with -partial.
+// People can be given what a system read, and their answers become a row of the table. An incomplete sheet is
+// refused with the missing answers, and counts with -partial.
 func TestWorksheet(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-domains", "seafaring", "-systems", "bm25,hipporag2", "-out", filepath.Join(dir, "out"), "-no-timings"}
@@ -215,7 +215,7 @@ func TestWorksheet(t *testing.T) {
 	check.True(t, err == nil && strings.Contains(out, "human"), "%v\n%s", err, out)
 }
 
-// A graph by its path: lines that are not triples are logged, files of another kind refused.
+// A graph given by its path: lines that are not triples are logged, files of another kind refused.
 func TestGraphByPath(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"cut.tsv": "Pharos of Alexandria\tcommissioned by\tPtolemy I Soter\nPharos of", "g.rdf": "<rdf/>"} {
@@ -230,8 +230,7 @@ func TestGraphByPath(t *testing.T) {
 	}
 }
 
-// ailing is a server whose replies can be spoilt: what a person would see in an
-// outage of the model's mind.
+// ailing is a server whose replies can be spoiled, as in an outage that leaves a model answering nonsense.
 type ailing struct {
 	spoil func(req llm.Request, judging bool) (llm.Reply, bool)
 	calls atomic.Int64
@@ -259,8 +258,8 @@ func (a *ailing) start(t *testing.T) {
 	})
 }
 
-// A run whose model failed says so, by its exit status and in every report; once
-// the model is well the same folder comes to the report of a healthy run.
+// A run whose model failed says so by its exit status and in every report. When the model works again, the same
+// folder gives the report of a healthy run.
 func TestRunsHeal(t *testing.T) {
 	spoilt := func(text, finish string, judge bool) func(llm.Request, bool) (llm.Reply, bool) {
 		return func(req llm.Request, judging bool) (llm.Reply, bool) {
@@ -272,7 +271,7 @@ func TestRunsHeal(t *testing.T) {
 		name  string
 		spoil func(llm.Request, bool) (llm.Reply, bool)
 		says  string
-		retry bool // it takes -retry
+		retry bool // whether -retry is needed
 	}{
 		{"extraction is refused", spoilt("I am sorry, I cannot do that.", "", false), "hipporag2 is not compared", true},
 		{"extraction is cut", spoilt(`{"named_entities": ["`, llm.FinishLength, false), "hipporag2 is not compared", true},
@@ -315,8 +314,8 @@ func TestRunsHeal(t *testing.T) {
 	}
 }
 
-// Whatever graph a model was to build, a model that builds none is told from a system
-// that found little.
+// For every system whose model is to build a graph, a model that builds none is distinguished from a system
+// that finds little.
 func TestNoGraphIsNoSystem(t *testing.T) {
 	const graphs = "fastgraphrag,msgraphrag-local,msgraphrag-global,lightrag,lightrag-mix,hipporag,hipporag2"
 	for _, text := range []string{"I am sorry, I cannot do that.", `{"verdict": "none"`, "%%%"} {
@@ -333,44 +332,43 @@ func TestNoGraphIsNoSystem(t *testing.T) {
 	}
 }
 
-// trouble lets a server fail by chance. The same seed gives the same faults to the
-// same requests, in whatever order they come: how a request fares depends on what it
-// asks and how often it was asked before.
+// trouble makes a server fail at random. The same seed gives the same faults to the same requests, in any
+// order: a request's fault depends on its text and on how often it was sent before.
 type trouble struct {
 	seed  uint64
-	share float64  // how many of the requests fail, from 0 to 1
-	kinds []string // the ways to fail, of [troubles]; nil is all
+	share float64  // share of the requests that fail, from 0 to 1
+	kinds []string // kinds of faults, of [troubles]; nil means all
 }
 
-// The ways to fail. Those of vectors befall embeddings, and those of replies chats.
+// The kinds of faults. Faults of vectors occur in embeddings, faults of replies in chats.
 const (
 	rateLimit      = "429"
 	serverError    = "500"
-	hang           = "hang" // for a while, billed, then the connection drops
-	dropped        = "drop" // the connection, billed
+	hang           = "hang" // waits, bills the call, then drops the connection
+	dropped        = "drop" // drops the connection and bills the call
 	emptyReply     = "empty reply"
 	cutReply       = "cut reply"
 	refusal        = "refusal"
 	garbage        = "garbage"
-	echo           = "echo" // of the prompt
+	echo           = "echo" // repeats the prompt as the reply
 	wrongDimension = "wrong dimension"
 	newDimension   = "another dimension each time"
 	zeroVector     = "zero vector"
 	nullVector     = "null vector"
 	strangeUsage   = "strange usage"
 	noUsage        = "no usage"
-	keyInHeader    = "key in a header" // a broken one, billed
+	keyInHeader    = "key in a header" // returns an invalid key in a header, and bills the call
 	keyInReply     = "key in the reply"
 )
 
-// troubles are all ways to fail.
+// troubles are all kinds of faults.
 var troubles = []string{rateLimit, serverError, hang, dropped, emptyReply, cutReply, refusal, garbage, echo,
 	wrongDimension, newDimension, zeroVector, nullVector, strangeUsage, noUsage, keyInHeader, keyInReply}
 
-// strange are figures of usage that servers were seen to send, and worse.
+// strange are token counts that servers were seen to send, and stranger ones.
 var strange = []string{`"12"`, `12.0`, `-3`, `4611686018427387904`, `1e300`, `null`, `"many"`, `[]`, `{}`}
 
-// fault draws what befalls a request that comes for the n-th time.
+// fault draws the fault of a request that arrives for the n-th time.
 func (c trouble) fault(r llmtest.Received, n int) llmtest.Fault {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\n%d\n%s", r.Path, n, r.Body)

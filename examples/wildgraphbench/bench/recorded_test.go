@@ -47,8 +47,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// recordedKinds tell the calls of systems apart by what their prompts ask for,
-// those of now and those that were recorded, with the stage they belong to.
+// recordedKinds identify the calls of systems by the texts of their prompts, present and recorded ones, with
+// the stage of each.
 var recordedKinds = []struct{ kind, stage, mark string }{
 	{"tuples", "index", `("entity"<|>`},
 	{"lines", "index", "entity<|#|>"},
@@ -64,8 +64,8 @@ var recordedKinds = []struct{ kind, stage, mark string }{
 	{"answer", "answer", "You answer questions for people who will check"},
 }
 
-// recordedKind is the kind and the stage of a call with this system message; both
-// are empty of one that was not recorded, such as a judge's.
+// recordedKind returns the kind and the stage of a call with the given system message; both are empty for a
+// call of which none was recorded, such as a judge's.
 func recordedKind(system string) (kind, stage string) {
 	for _, k := range recordedKinds {
 		if strings.Contains(system, k.mark) {
@@ -75,13 +75,12 @@ func recordedKind(system string) (kind, stage string) {
 	return "", ""
 }
 
-// replay answers as a recorded model did to the call of the same kind with most words in
-// common.
+// replay answers with the recorded reply of the call of the same kind that has most words in common.
 type replay map[string][]recorded
 
 type recorded struct {
 	words map[string]bool
-	more  bool // a second look at a passage
+	more  bool // whether the call reads a passage a second time
 	reply string
 }
 
@@ -93,7 +92,7 @@ func newRecorded(user, reply string) recorded {
 	return recorded{words, strings.Contains(user, "are still missing"), reply}
 }
 
-// asRecorded sorts recorded calls by their kind.
+// asRecorded groups recorded calls by their kind.
 func asRecorded(calls []llmtest.Call) replay {
 	r := replay{}
 	for _, c := range calls {
@@ -103,7 +102,7 @@ func asRecorded(calls []llmtest.Call) replay {
 	return r
 }
 
-// Reply is the reply to a request, "" if no call of its kind was recorded.
+// Reply returns the reply to a request, "" if no call of its kind was recorded.
 func (r replay) Reply(req llm.Request) string {
 	var asked []string
 	for _, m := range req.Messages {
@@ -128,7 +127,7 @@ func (r replay) Reply(req llm.Request) string {
 	return reply
 }
 
-// An address that cannot be one is a wrong command line, not a failed run.
+// An invalid address is a usage error, not a failed run.
 func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 	for _, url := range []string{"localhost:80 80", "ftp://h", "http://10.0.0.1/v1", "http://me:secret@127.0.0.1/v1", "::"} {
 		t.Setenv("OPENAI_BASE_URL", url)
@@ -139,8 +138,8 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 	}
 }
 
-// The ledger replaces a link, and does not write through it; one flag bounds all
-// calls in flight.
+// Writing the ledger replaces a link at its place, and does not write to the link's target. One flag limits all
+// concurrent calls.
 func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	const most = 2
 	inFlight := make(chan struct{}, most)
@@ -166,7 +165,7 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	check.True(t, err == nil && info.Mode().IsRegular(), "no ledger: %v\n%s", err, stderr)
 }
 
-// An incomplete record is reported; a folder that is removed ends the run at once.
+// An incomplete record is reported; a run ends at once if its folder is removed.
 func TestTornAndRemovedFolders(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-domains", "seafaring", "-systems", "bm25", "-limit", "2"}
@@ -195,8 +194,8 @@ func TestTornAndRemovedFolders(t *testing.T) {
 	check.True(t, asked <= 12, "%d calls were made after the folder was gone", asked-10)
 }
 
-// dryRow is a row of an estimate: calls, prompt tokens, reply tokens, embedded
-// tokens, all 0 if it has none.
+// dryRow returns a row of an estimate: calls, prompt tokens, reply tokens, embedded tokens; all are 0 if there
+// is no such row.
 func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 	t.Helper()
 	for line := range strings.Lines(estimate) {
@@ -213,14 +212,14 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 	return row
 }
 
-// An estimate counts what a run with a model asks: every system alone, and what
-// several share once.
+// An estimate has the calls of a run with a model: each system alone, and calls that several systems share
+// once.
 func TestDryRunFollowsTheRun(t *testing.T) {
 	server := serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := setup.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
-		// A server knows of the stage what the schema's name and the prompt tell.
+		// The server learns the stage only from the schema's name and the prompt.
 		if strings.Contains(req.Messages[0].Text, "entity<|#|>") {
 			req.Stage = extract.StageRecords
 		}
@@ -240,12 +239,12 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	before := len(server.Requests())
 	_, _, err = bench(t, bare, args...)
 	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
-	asked := len(server.Requests()) - before - 1 // a sign of life
+	asked := len(server.Requests()) - before - 1 // without the call that tests the server
 	expected := dryRow(t, stdout, "total")[0]
 	check.True(t, math.Abs(float64(asked-expected)) <= .15*float64(asked), "%d calls were made, %d expected:\n%s", asked, expected, stdout)
 }
 
-// A part stands for the whole: of ten questions of a type three are asked.
+// An estimate is made from a sample: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
 	s := check.Of(parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())).OK(t)
 	set := check.Of(loaded(t.Context(), s)).OK(t)
@@ -265,8 +264,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	}
 }
 
-// What an estimate says of calls and tokens is what a careful model takes that
-// replies as one was recorded to.
+// Estimated calls and tokens are those of a model with complete replies like the recorded ones.
 func TestDryRunOfARecordedModel(t *testing.T) {
 	check.Long(t)
 	recorded := asRecorded(llmtest.Calls(t))
@@ -320,7 +318,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	}
 }
 
-// What the first command says of models is what a dry run finds.
+// The printed advice on models has the figures of a dry run.
 func TestSampleTakes(t *testing.T) {
 	check.Long(t)
 	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
@@ -336,8 +334,8 @@ func TestSampleTakes(t *testing.T) {
 	}
 }
 
-// Answers of another program, without documents: -min names the questions that failed, and JUnit's
-// file has each of them, whatever characters they hold.
+// Answers of another program, without documents: -min lists the questions that failed, and JUnit's file has
+// each of them, whatever characters they contain.
 func TestFailed(t *testing.T) {
 	questions := ownQuestions + `{"question": "Who owns the pier?", "unanswerable": true}` + "\n"
 	answers := `{"question": "How do barn owls hunt?", "answer": "By ear.", "evidence": ["no/file.md"]}
@@ -380,8 +378,8 @@ f1_of_means of mine is 0.0000, below 0.5
 	check.True(t, f.Message != "" && f.Text == want, "%q\nwant %q", f.Text, want)
 }
 
-// A failed answer is an error, what was not asked is skipped, and a figure of the evidence can fail
-// a question without a verdict.
+// A failed answer is an error, a question that was not asked is skipped, and a figure of the evidence can fail
+// a question that has no verdict.
 func TestOutcomes(t *testing.T) {
 	half := .5
 	var s testsuite
@@ -396,9 +394,9 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A question has one answer by ask, by a program, and by the benchmark, over sheets, mails,
-// minutes, contracts, forms and tables that share sentences. An answer is quoted from the file of
-// its question, and so is the clause that all contracts share.
+// ask, a program and the benchmark give one answer to a question over sheets, mails, minutes, contracts, forms
+// and tables that share sentences. An answer is quoted from the question's own file, even a clause that all
+// contracts share.
 func TestOneAnswer(t *testing.T) {
 	const folder = "../../ask/testdata/office"
 	lines := func(name string) []string {
@@ -449,7 +447,7 @@ func TestOneAnswer(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary be the program, so that a test can kill it.
+// TestMain runs the program if a test starts this binary as a child process, so that a test can kill it.
 func TestMain(m *testing.M) {
 	if os.Getenv("WILDGRAPHBENCH_CHILD") != "" {
 		os.Args = append(os.Args[:1], strings.Split(os.Getenv("WILDGRAPHBENCH_CHILD"), "\x1f")...)
@@ -459,22 +457,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is the program with the given flags.
+// child starts the program with the given flags as a child process.
 func child(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "WILDGRAPHBENCH_CHILD="+strings.Join(args, "\x1f"))
 	return cmd
 }
 
-// A run killed at five random moments ends with the bytes of a run in one go.
-// With WILDGRAPHBENCH_DIR set the data are the real ones, for three systems.
+// A run that is killed at five random moments ends with the bytes of an uninterrupted run. With
+// WILDGRAPHBENCH_DIR set it uses the real data, for three systems.
 func TestKill(t *testing.T) {
 	check.Long(t)
 	dir := t.TempDir()
 	flags := func(out string) []string {
 		f := []string{"-no-timings", "-out", filepath.Join(dir, out)}
 		if data := os.Getenv("WILDGRAPHBENCH_DIR"); data != "" {
-			// All of them would take minutes for each start.
+			// All systems would take minutes for each start.
 			return append(f, "-data", data, "-systems", "naiverag,bm25,hipporag2")
 		}
 		return append(f, "-systems", "bm25,wild,lightrag,hipporag2,msgraphrag-local,raptor")
@@ -495,7 +493,7 @@ func TestKill(t *testing.T) {
 		check.OK(t, cmd.Process.Kill())
 		if cmd.Wait() != nil {
 			kills++
-		} else { // it was done before: begin again
+		} else { // the run ended before the kill: begin again
 			check.OK(t, os.RemoveAll(killed))
 		}
 	}
@@ -520,8 +518,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// A terminal that hangs up ends the program as the keyboard does: what was paid is
-// in the ledger.
+// If its terminal is closed, the program ends as after an interrupt: the ledger has what was paid.
 func TestHangUp(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no process hangs up there")

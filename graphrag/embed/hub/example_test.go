@@ -11,8 +11,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 )
 
-// A program takes the encoder that its user names; here it is one of random numbers in a
-// folder. "bge-small" would be fetched once.
+// A program takes the encoder that its user names; here it is a model of random numbers in a folder.
+// "bge-small" would be downloaded once.
 func Example() {
 	dir, err := os.MkdirTemp("", "model")
 	if err != nil {
@@ -26,7 +26,7 @@ func Example() {
 	ctx := context.Background()
 	encoder, err := hub.Open(ctx, "file:"+dir, hub.Options{})
 	if err != nil {
-		panic(err) // says what to put where by hand
+		panic(err) // the error says which files to put where by hand
 	}
 	vector, err := encoder.EmbedQuery(ctx, "Who heard a mouse?")
 	fmt.Println(len(vector), err)

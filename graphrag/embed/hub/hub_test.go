@@ -52,7 +52,7 @@ func TestNames(t *testing.T) {
 	check.Fails(t, check.Err(Open(t.Context(), "minilm", o)), "form https://HOST")
 }
 
-// What a name stands for: auto is what the cache holds, a folder is one that holds a model.
+// The meaning of each name: auto is the model in the cache, a folder is the model in it.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, graphragtest.WriteBERT(dir))
@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 	check.True(t, e == nil && err == nil, "%v, error %v", e, err)
 	e, err = Open(t.Context(), dir, o)
 	check.True(t, err == nil && e.Dim() == 64, "%v, error %v", e, err)
-	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
+	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each at least as fast as the one before
 		check.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
 		resolves("auto", name, true)
 	}
@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "minilm"), "error %v: damage must be told", err)
 }
 
-// The files that this package writes beside the known models are JSON.
+// The JSON files that this package writes for the known models are valid.
 func TestWritten(t *testing.T) {
 	for name, m := range models {
 		for file, content := range m.Written {
@@ -93,7 +93,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Files that were put there by hand are completed, and those of others refused.
+// Files that a user copied into the folder are completed, and those of other models refused.
 func TestByHand(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
@@ -111,8 +111,8 @@ func TestByHand(t *testing.T) {
 	check.True(t, len(got) == 0, "asked for %v", got)
 }
 
-// With the files that this package writes, real weights make the model that .ci/models makes,
-// whose vectors are compared with onnxruntime's in package local.
+// With the files that this package writes, real weights give the same model as .ci/models, whose vectors
+// package local compares with onnxruntime's.
 func TestWrittenMakeTheModel(t *testing.T) {
 	for name, env := range map[string]string{"minilm": "MINILM_DIR", "bge-small": "BGE_DIR", "e5-small": "E5_DIR"} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestWrittenMakeTheModel(t *testing.T) {
 	}
 }
 
-// childDir, childURL and childCert make the test's binary a process that fetches the model.
+// childDir, childURL and childCert make the test binary a process that downloads the model.
 const childDir, childURL, childCert = "HUB_TEST_DIR", "HUB_TEST_URL", "HUB_TEST_CERT"
 
 func TestMain(m *testing.M) {
@@ -152,7 +152,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// child is a process that fetches the model into a folder.
+// child starts a process that downloads the model into a folder.
 func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	self := check.Of(os.Executable()).OK(t)
@@ -164,8 +164,8 @@ func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	return cmd, said
 }
 
-// A process is killed in the middle of the weights. Of the next two, which start at once,
-// one goes on from where it was, and the other finds the model.
+// A process is killed while it downloads the weights. Of two processes started then, one continues from the
+// last byte, and the other finds the model.
 func TestProcesses(t *testing.T) {
 	h := newHub(t)
 	dir := t.TempDir()
@@ -181,14 +181,14 @@ func TestProcesses(t *testing.T) {
 	first, _ := h.child(t, dir)
 	<-sent
 	name := filepath.Join(dir, "small"+partly, weights+partly)
-	for size := int64(0); size < int64(half); { // what it has read must be in the file
+	for size := int64(0); size < int64(half); { // waits until the process has stored what it received
 		if info, err := os.Stat(name); err == nil {
 			size = info.Size()
 		}
 		time.Sleep(time.Millisecond)
 	}
 	check.OK(t, first.Process.Kill())
-	_ = first.Wait() // it was killed
+	_ = first.Wait() // fails: the process was killed
 	check.Is(t, check.Err(os.Stat(filepath.Join(dir, "small"))), os.ErrNotExist, "the folder is there, error")
 
 	h.set(nil)
@@ -204,8 +204,8 @@ func TestProcesses(t *testing.T) {
 	leftovers(t, dir)
 }
 
-// Half of another file, which a damaged disk or a liar left, is found by the sum and
-// fetched anew.
+// Half of another file, left by a damaged disk or a wrong server, is found by its checksum and downloaded
+// again.
 func TestHalfOfAnother(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
@@ -222,17 +222,17 @@ const (
 	other  = "hf:org/name@" + commit
 )
 
-// answer is what a server does in place of serving a file; it returns false to have it served.
+// answer handles a request in place of the file server; it returns false to have the file served.
 type answer func(w http.ResponseWriter, r *http.Request, name, content string) bool
 
-// hubOf serves the files of graphragtest's model.
+// hubOf serves the files of graphragtest's model over HTTP.
 type hubOf struct {
 	*httptest.Server
-	files map[string]string // by name in the model
+	files map[string]string // by name of the file in the model
 
 	mu     sync.Mutex
 	behave answer
-	asked  []string // names, with the range
+	asked  []string // names of the requested files, with the ranges
 }
 
 func newHub(t *testing.T) *hubOf {
@@ -280,26 +280,26 @@ func (h *hubOf) set(a answer) {
 	h.behave, h.asked = a, nil
 }
 
-// requests are those since the last set.
+// requests returns the requests since the last call of set.
 func (h *hubOf) requests() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.asked
 }
 
-// from is the byte that a request begins with.
+// from returns the first byte of a request's range.
 func from(r *http.Request) int {
 	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(r.Header.Get("Range"), "bytes="), "-"))
 	return n
 }
 
-// serve answers with a file, or from a byte on.
+// serve answers with a file, or with its part from a byte on.
 func serve(w http.ResponseWriter, r *http.Request, content string) {
 	head(w, r, len(content))
 	fmt.Fprint(w, content[from(r):])
 }
 
-// head says how much will come.
+// head sends the headers for a number of bytes.
 func head(w http.ResponseWriter, r *http.Request, size int) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size-from(r)))
@@ -313,12 +313,12 @@ func sum(s string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// options are those of the server; the folder is the test's own.
+// options returns options for the server; the folder belongs to the test.
 func (h *hubOf) options(t *testing.T) Options {
 	return Options{Dir: t.TempDir(), Endpoint: h.URL, client: *h.Client(), pause: time.Millisecond}
 }
 
-// pinned is the model with the sums that its weights and vocabulary have.
+// pinned is the model with the checksums of its weights and vocabulary.
 func (h *hubOf) pinned() model {
 	m := model{Repo: "org/name", Revision: commit, Folder: "small", Written: map[string]json.RawMessage{}}
 	for name, content := range h.files {
@@ -331,7 +331,7 @@ func (h *hubOf) pinned() model {
 	return m
 }
 
-// open is Open of the model with known sums.
+// open calls Open for the model with known checksums.
 func (h *hubOf) open(ctx context.Context, o Options) (dir string, err error) {
 	m, dir := h.pinned(), filepath.Join(o.Dir, "small")
 	if err = m.check(dir); errors.Is(err, os.ErrNotExist) {
@@ -343,7 +343,7 @@ func (h *hubOf) open(ctx context.Context, o Options) (dir string, err error) {
 	return dir, err
 }
 
-// leftovers fails if a folder or file that is not whole is there.
+// leftovers fails the test if an incomplete file or folder is present.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
 	check.OK(t, filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
@@ -352,7 +352,7 @@ func leftovers(t *testing.T, dir string) {
 	}))
 }
 
-// A model is fetched once, with and without sums that are known before.
+// A model is downloaded once, with and without known checksums.
 func TestFetched(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
@@ -378,7 +378,7 @@ func TestFetched(t *testing.T) {
 	leftovers(t, o.Dir)
 }
 
-// only answers for one file.
+// only limits an answer to requests for one file.
 func only(name string, do func(w http.ResponseWriter, r *http.Request, content string)) answer {
 	return func(w http.ResponseWriter, r *http.Request, n, content string) bool {
 		if n == name {
@@ -388,20 +388,20 @@ func only(name string, do func(w http.ResponseWriter, r *http.Request, content s
 	}
 }
 
-// to redirects the weights.
+// to redirects requests for the weights.
 func to(where string) answer {
 	return only(weights, func(w http.ResponseWriter, r *http.Request, _ string) {
 		http.Redirect(w, r, where, http.StatusFound)
 	})
 }
 
-// status answers for the weights without them.
+// status answers requests for the weights with a status and no body.
 func status(code int) answer {
 	return only(weights, func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(code) })
 }
 
-// A server that lies, or leads elsewhere, is refused by an error that says what and how
-// to go on, and what it sent is not kept under any name of a model.
+// A server that sends wrong data, or redirects elsewhere, is refused with an error that names the fault and the
+// remedy, and its data are not stored under any model's name.
 func TestHostile(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -450,7 +450,7 @@ func TestHostile(t *testing.T) {
 				t.Fatalf("error %v, want %q and a remedy", err, tt.want)
 			}
 			check.Is(t, check.Err(os.Stat(dir)), os.ErrNotExist, "the folder is there, error")
-			h.set(nil) // and then all is well
+			h.set(nil) // without faults the download succeeds
 			o.stall = 0
 			check.OK(t, check.Err(h.open(t.Context(), o)))
 			leftovers(t, o.Dir)
@@ -458,8 +458,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A transfer that breaks off is taken up again from the byte where it did; a server that
-// knows no ranges sends all again, and is given up if it always stops at the same place.
+// An interrupted download continues from the byte where it stopped. A server without ranges sends everything
+// again, and is given up if it always stops at the same byte.
 func TestTakenUpAgain(t *testing.T) {
 	const piece = 100_000
 	h := newHub(t)
@@ -486,7 +486,7 @@ func TestTakenUpAgain(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "the response ends after 100000 bytes") && n <= 1+1+attempts, "%d requests, error %v", n, err)
 }
 
-// One of several fetches, and who waits can be stopped.
+// One of several callers downloads, and the waiting ones can be cancelled.
 func TestOneOfSeveral(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
@@ -530,7 +530,7 @@ func TestRedirected(t *testing.T) {
 	check.OK(t, check.Err(Open(t.Context(), other, h.options(t))))
 }
 
-// What is no encoder is refused before its weights are fetched, and nothing of it is left.
+// Files that are no encoder are refused before their weights are downloaded, and nothing is left of them.
 func TestNoEncoder(t *testing.T) {
 	for name, content := range map[string]string{configFile: `{"model_type": "llama"}`, tokenizer: "[]", weights: strings.Repeat("x", 100)} {
 		h := newHub(t)
@@ -544,7 +544,7 @@ func TestNoEncoder(t *testing.T) {
 	}
 }
 
-// Whatever is changed in a folder afterwards is found.
+// Later changes in a folder are detected.
 func TestChangedAfterwards(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)

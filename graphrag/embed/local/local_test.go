@@ -22,13 +22,13 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// sentences have from two tokens to more than the model takes.
+// sentences have from two tokens to more than the model reads.
 var sentences = []string{
 	"", "owl", "The barn owl hears a mouse.", "quick brown foxes hunting by the barn", "Naïve owls? 東京!", "zzz",
 	strings.Repeat("the owl hunts a mouse, ", 7), strings.Repeat("a ", 45), strings.Repeat("brown dog ", 200),
 }
 
-// Vectors are those of BERT in float64, with every kernel, to a few roundings.
+// Vectors equal BERT's in float64, with every kernel, except for some rounding errors.
 func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 	w := twin(tinyWeights(t))
 	for name, k := range kernelSets() {
@@ -47,7 +47,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 
 func TestConforms(t *testing.T) { graphragtest.Embedder(t, mustOpen(t, tiny(t))) }
 
-// Vectors of codes stay close to those of numbers, have another name, and conform.
+// Vectors of quantized weights are close to the others, have another name, and conform.
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
 	codes := check.Of(Open(dir, Options{Int8: true})).OK(t)
@@ -67,7 +67,7 @@ func TestInt8(t *testing.T) {
 	}
 }
 
-// In whatever order and company, with any number of workers.
+// A text's vector is the same in any order, with any other texts, and with any number of workers.
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
 	one := check.Of(Open(dir, Options{Workers: 1})).OK(t)
@@ -81,8 +81,8 @@ func TestSameBits(t *testing.T) {
 	check.Equal(t, one.Name(), five.Name(), "the names are %s and %s", one.Name(), five.Name())
 }
 
-// The types of numbers, the prefix of larger models, and the vocabulary as a list
-// make no difference to vectors; the files that decide something do.
+// The types of numbers, the prefix of larger models, and a vocabulary as a list do not change vectors; files
+// that matter do.
 func TestFormsOfAFolder(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
 	want := check.Of(plain.EmbedDocuments(t.Context(), sentences)).OK(t)
@@ -94,7 +94,7 @@ func TestFormsOfAFolder(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		change        func(dir string) error
-		vectors, same bool // whether they, and the name, stay
+		vectors, same bool // whether the vectors and the name stay the same
 	}{
 		{"F16", write(weightsFile, string(encodeTensors(w, "F16"))), true, false},
 		{"BF16", write(weightsFile, string(encodeTensors(w, "BF16"))), true, false},
@@ -119,8 +119,7 @@ func TestFormsOfAFolder(t *testing.T) {
 	}
 }
 
-// Without modules.json the mean keeps its length; with the first token the vector is
-// that token's.
+// Without modules.json a mean is not normalized; with pooling by the first token the vector is that token's.
 func TestPooling(t *testing.T) {
 	w := twin(tinyWeights(t))
 	dir := tiny(t)
@@ -157,7 +156,7 @@ func TestNothingIsAllocatedForAText(t *testing.T) {
 	check.True(t, n <= 0, "%v allocations for %d texts", n, len(sentences))
 }
 
-// A context that ends in the middle of a call ends it.
+// A context that is cancelled during a call ends the call.
 func TestCancelledBetweenPacks(t *testing.T) {
 	e := mustOpen(t, tiny(t))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -167,14 +166,14 @@ func TestCancelledBetweenPacks(t *testing.T) {
 	for i := range out {
 		out[i] = make([]float32, e.Dim())
 	}
-	e.net.gelu = func([]float32) { cancel() } // of the first pack
+	e.net.gelu = func([]float32) { cancel() } // cancels while the first batch is computed
 	put, take := e.encoding("", many, out)
 	check.Is(t, e.packs(ctx, new(scratch), 0, len(many), put, take), context.Canceled)
 	check.Equal(t, slices.Max(out[len(out)-1]), 0, "the last pack was encoded")
 }
 
-// A prompt is a part of the text: a question with it has the vector of a passage that
-// begins with its words, and the prompts decide the name.
+// A prompt is a part of the text: a question with a prompt has the vector of a passage that begins with the
+// prompt's words, and prompts change the name.
 func TestPrompts(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
 	for _, tt := range []struct{ file, query, passage string }{
@@ -197,17 +196,17 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// Weights with 10 GB behind their tensors are refused by the sizes in their header, unread.
+// Weights with 10 GB after their tensors are refused unread, because of the sizes in their header.
 func TestTenGigabytes(t *testing.T) {
 	dir := tiny(t)
 	file := filepath.Join(dir, weightsFile)
 	if err := os.Truncate(file, 10<<30); err != nil {
-		t.Skip(err) // no sparse files
+		t.Skip(err) // the file system has no sparse files
 	}
 	check.Fails(t, check.Err(Open(dir, Options{})), file, "10 GB of weights")
 }
 
-// Expected by hand, from the rules of BERT's tokenizer.
+// Expected tokens, derived by hand from the rules of BERT's tokenizer.
 func TestTokens(t *testing.T) {
 	w, pieces := mustOpen(t, tiny(t)).words, tinyPieces(t)
 	for _, row := range append(check.Rows(t, "testdata/tokens.txt"),
@@ -232,8 +231,7 @@ func TestCutTokens(t *testing.T) {
 	}
 }
 
-// The tokens that the library tokenizers (0.23.3) makes of the same texts with the
-// vocabulary of MiniLM.
+// The tokens equal those of the library tokenizers (0.23.3) for the same texts with the vocabulary of MiniLM.
 func TestTokensOfMiniLM(t *testing.T) {
 	dir := os.Getenv("MINILM_DIR")
 	if dir == "" {
@@ -262,7 +260,7 @@ func random(rng *rand.Rand, n int) []float32 {
 	return x
 }
 
-// kernelSets are all that this processor can run, by name.
+// kernelSets are the sets of kernels that this processor can run, by name.
 func kernelSets() map[string]kernels {
 	return map[string]kernels{"portable": portable(), "fastest": fastest()}
 }
@@ -331,8 +329,8 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// twin is BERT in float64, written from its definition: a list of numbers for each
-// token, and nothing packed, batched or reordered.
+// twin is BERT in float64 by its definition: a list of numbers for each token, and nothing packed, batched or
+// reordered.
 type twin map[string]array
 
 func (w twin) row(name string, i int) []float64 {
@@ -350,7 +348,7 @@ func (w twin) linear(name string, x [][]float64) [][]float64 {
 	return out
 }
 
-// norm adds y to x and normalizes.
+// norm adds y to x and normalizes the sum.
 func (w twin) norm(name string, x, y [][]float64) [][]float64 {
 	gain, bias := w[name+".weight"].values, w[name+".bias"].values
 	out := make([][]float64, len(x))
@@ -378,7 +376,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// attend is softmax(QKᵀ/√d)V, head by head.
+// attend is softmax(QKᵀ/√d)V, one head at a time.
 func attend(q, k, v [][]float64) [][]float64 {
 	size := tinyHidden / tinyHeads
 	out := make([][]float64, len(q))
@@ -443,7 +441,7 @@ func mean(x [][]float64) []float64 {
 	return out
 }
 
-// The tiny model is graphragtest's.
+// The sizes of graphragtest's tiny model.
 const (
 	tinyHidden = 64
 	tinyHeads  = 2
@@ -459,20 +457,20 @@ func tiny(t testing.TB) string {
 	return dir
 }
 
-// tinyPieces is its vocabulary, by number.
+// tinyPieces is the model's vocabulary, by number.
 func tinyPieces(t testing.TB) []string {
 	t.Helper()
 	b := check.Of(os.ReadFile(filepath.Join(tiny(t), vocabFile))).OK(t)
 	return strings.Split(string(b), "\n")
 }
 
-// array is a tensor in a test.
+// array is a tensor with its shape and numbers.
 type array struct {
 	shape  []int
 	values []float64
 }
 
-// tinyWeights are its tensors, read from their definition.
+// tinyWeights returns the model's tensors by name, from their definition.
 func tinyWeights(t testing.TB) map[string]array {
 	t.Helper()
 	b := check.Of(os.ReadFile(filepath.Join(tiny(t), weightsFile))).OK(t)
@@ -530,7 +528,7 @@ func withHeader(header any, data []byte) []byte {
 	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h, data)
 }
 
-// halfOf is the 16-bit number of a multiple of 1/128 below 16.
+// halfOf returns the 16-bit float of a multiple of 1/128 below 16.
 func halfOf(x float64) uint16 {
 	if x == 0 {
 		return 0

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// miniLM is the real model, all-MiniLM-L6-v2 in the folder $MINILM_DIR.
+// miniLM opens the real model, all-MiniLM-L6-v2 in the folder $MINILM_DIR.
 func miniLM(t testing.TB) *local.Encoder {
 	t.Helper()
 	dir := os.Getenv("MINILM_DIR")
@@ -52,7 +52,7 @@ func TestMiniLMGolden(t *testing.T) {
 
 func TestMiniLMConforms(t *testing.T) { graphragtest.Embedder(t, miniLM(t)) }
 
-// Codes cost no vector of a real model more than half a hundredth of its cosine.
+// With quantized weights no vector of a real model has a cosine to the exact one below .995.
 func TestFamilyInt8(t *testing.T) {
 	for _, env := range []string{"MINILM_DIR", "BGE_DIR", "E5_DIR"} {
 		t.Run(env, func(t *testing.T) {
@@ -79,16 +79,16 @@ func TestFamilyInt8(t *testing.T) {
 	}
 }
 
-// Questions and passages of models with prompts and other poolings: cosines of onnxruntime
-// 1.32.0 over the models of .ci/models, with their prompts written out.
+// Questions and passages for models with prompts and other poolings: the cosines are those of onnxruntime
+// 1.32.0 with the models of .ci/models and their prompts written into the texts.
 func TestFamilyGolden(t *testing.T) {
 	for _, tt := range []struct {
 		env  string
 		want [3]float64
 	}{
 		{"MINILM_DIR", [3]float64{.4615, .5488, .0146}},
-		{"BGE_DIR", [3]float64{.5491, .5319, .2367}}, // without its prompt .5857, .5703, .2694
-		{"E5_DIR", [3]float64{.7952, .7582, .6450}},  // without its prompts .8199, .7960, .6844
+		{"BGE_DIR", [3]float64{.5491, .5319, .2367}}, // .5857, .5703 and .2694 without its prompt
+		{"E5_DIR", [3]float64{.7952, .7582, .6450}},  // .8199, .7960 and .6844 without its prompts
 	} {
 		t.Run(tt.env, func(t *testing.T) {
 			dir := os.Getenv(tt.env)
@@ -109,7 +109,7 @@ func TestFamilyGolden(t *testing.T) {
 	}
 }
 
-// A model is opened by its folder; here it is one of random numbers.
+// A model is opened by its folder; here it has random numbers as weights.
 func Example() {
 	dir, err := os.MkdirTemp("", "model")
 	if err != nil {
@@ -124,7 +124,7 @@ func Example() {
 
 	model, err := local.Open(dir, local.Options{})
 	if err != nil {
-		fmt.Println(err) // names the file, and what to do about it
+		fmt.Println(err) // the error names the file and the remedy
 		return
 	}
 	ctx := context.Background()
@@ -148,7 +148,7 @@ func ExampleReranker() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	// In place of a cross-encoder that was trained, a small one of random numbers.
+	// In place of a trained cross-encoder, a small one with random weights.
 	if err := graphragtest.WriteHead(dir, "BertForSequenceClassification", "relevant"); err != nil {
 		log.Fatal(err)
 	}

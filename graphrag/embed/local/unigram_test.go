@@ -44,7 +44,7 @@ func readUnigram(t testing.TB) (g unigramGolden) {
 	return g
 }
 
-// file is a tokenizer.json with changes, and perhaps pieces for all bytes.
+// file returns a tokenizer.json with changes, and if wanted with pieces for all bytes.
 func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) []byte {
 	t.Helper()
 	f := maps.Clone(g.Tokenizer)
@@ -60,7 +60,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 	return check.Of(json.Marshal(f)).OK(t)
 }
 
-// The numbers are those of the library tokenizers.
+// The token numbers are those of the library tokenizers.
 func TestUnigram(t *testing.T) {
 	g := readUnigram(t)
 	for _, v := range g.Variants {
@@ -82,7 +82,7 @@ func TestUnigram(t *testing.T) {
 	}
 }
 
-// writeXLMR writes a small XLM-R of random numbers with the vocabulary of unigram.json.
+// writeXLMR writes a small XLM-R with random weights and the vocabulary of unigram.json.
 func writeXLMR(t testing.TB, dir string) {
 	t.Helper()
 	g := readUnigram(t)
@@ -91,7 +91,7 @@ func writeXLMR(t testing.TB, dir string) {
 		switch name {
 		case "embeddings.word_embeddings.weight":
 			rows := a.shape[0]
-			for len(a.values) < pieces*tinyHidden { // no two alike
+			for len(a.values) < pieces*tinyHidden { // no two weights are equal
 				i := len(a.values) / tinyHidden
 				for j := range tinyHidden {
 					a.values = append(a.values, a.values[i%rows*tinyHidden+(i/rows+j)%tinyHidden])
@@ -111,9 +111,9 @@ func writeXLMR(t testing.TB, dir string) {
 	}
 }
 
-// The vectors are those of PyTorch: places begin behind that of the padding.
+// The vectors are those of PyTorch: positions begin after the number of the padding token.
 func TestUnigramModel(t *testing.T) {
-	dir := os.Getenv("WILDGRAPH_UNIGRAM") // where unigram.py finds the model
+	dir := os.Getenv("WILDGRAPH_UNIGRAM") // folder in which unigram.py looks for the model
 	if dir != "" {
 		writeXLMR(t, dir)
 		t.Skip("the model is written: run unigram.py")
@@ -140,7 +140,7 @@ func TestUnigramModel(t *testing.T) {
 	check.True(t, check.Err(OpenReranker(dir, Options{})) != nil, "a head is read from a folder without one")
 }
 
-// What the tokenizer cannot do is refused, with the part that asks for it.
+// A setting that the tokenizer cannot follow is refused, and the part of the file with it is named.
 func TestUnigramRefuses(t *testing.T) {
 	g := readUnigram(t)
 	model := func(key string, value any) map[string]any {
@@ -179,7 +179,7 @@ func TestUnigramRefuses(t *testing.T) {
 	check.Fails(t, check.Err(parseUnigram(g.file(t, nil, false), 700)), "vocab_size", "more pieces than the model has")
 }
 
-// No table and no text makes it panic, and numbers stay in the vocabulary.
+// No file and no text causes a panic, and token numbers are within the vocabulary.
 func FuzzUnigram(f *testing.F) {
 	g := readUnigram(f)
 	u := check.Of(parseUnigram(g.file(f, nil, false), 752)).OK(f)
@@ -221,13 +221,13 @@ func tinyHead(t testing.TB, dir, name string) string {
 // golden is testdata/heads.json, made by testdata/heads.py.
 type golden struct {
 	Questions, Passages []string
-	Rank, Entail        [][][]float64 // question, passage, label
-	Spans               [][][]float64 // question, passage: score, start, end
-	Names               [][][]any     // passage, name: kind, score, start, end
+	Rank, Entail        [][][]float64 // by question, passage and label
+	Spans               [][][]float64 // by question and passage: score, start, end
+	Names               [][][]any     // by passage and name: kind, score, start, end
 }
 
 func TestHeadsAreThoseOfPyTorch(t *testing.T) {
-	folder := os.Getenv("WILDGRAPH_HEADS") // where heads.py finds the models
+	folder := os.Getenv("WILDGRAPH_HEADS") // folder in which heads.py looks for the models
 	if folder == "" {
 		folder = t.TempDir()
 	}
@@ -281,7 +281,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 	check.True(t, compared >= 5, "%d names compared", compared)
 }
 
-// Words that are located have the tokens of the text as a whole, in order.
+// The tokens of words with positions are the tokens of the whole text, in order.
 func FuzzLocate(f *testing.F) {
 	for _, s := range sentences {
 		f.Add(s)
@@ -301,7 +301,7 @@ func FuzzLocate(f *testing.F) {
 	})
 }
 
-// A long text is read to its end, and a word that no window holds is cut.
+// A long text is read to its end, and a word longer than any window is cut.
 func TestNamesOfALongText(t *testing.T) {
 	names := check.Of(OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})).OK(t)
 	short := "owl barn dog "
@@ -364,7 +364,7 @@ func remove(name string) func(dir string) error {
 	return func(dir string) error { return os.RemoveAll(filepath.Join(dir, name)) }
 }
 
-// replace changes a piece of a file.
+// replace replaces a part of a file.
 func replace(name, from, to string) func(dir string) error {
 	return func(dir string) error {
 		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
@@ -393,15 +393,14 @@ func both(a, b func(string) error) func(string) error {
 	}
 }
 
-// changed are the tiny weights with one thing wrong.
+// changed returns the tiny weights with one fault.
 func changed(t *testing.T, change func(map[string]array)) func(dir string) error {
 	w := tinyWeights(t)
 	change(w)
 	return write(weightsFile, string(encodeTensors(w, "F32")))
 }
 
-// Every folder that is not a model is refused, by an error that names the file, says
-// what is wrong, and what to do.
+// A folder that is not a model is refused with an error that names the file, the fault and the remedy.
 func TestHostileFolders(t *testing.T) {
 	whole := string(encodeTensors(tinyWeights(t), "F32"))
 	length := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) }
@@ -494,7 +493,7 @@ func remedies(s string) (found []string) {
 	return found
 }
 
-// Weights that are numbers, but make none, give an error and no vector.
+// Weights whose products overflow give an error and no vector.
 func TestWeightsBeyondAllNumbers(t *testing.T) {
 	dir := tiny(t)
 	err := changed(t, func(w map[string]array) {
@@ -511,8 +510,8 @@ func TestWeightsBeyondAllNumbers(t *testing.T) {
 	check.Fails(t, err, "copy the model again")
 }
 
-// A header is read in memory of its own size, and no tensor is made before it is
-// known to be there.
+// A header is read in memory of its own size, and no tensor is allocated before the file is known to contain
+// it.
 func FuzzTensors(f *testing.F) {
 	whole := encodeTensors(map[string]array{"a": {[]int{2, 2}, []float64{1, 2, 3, 4}}}, "F32")
 	f.Add(whole)
@@ -526,7 +525,7 @@ func FuzzTensors(f *testing.F) {
 		}
 		for name, x := range in.by {
 			if len(x.Shape) != 2 || x.Shape[0] < 1 || x.Shape[0] > maxVocab || x.Shape[1] < 1 || x.Shape[1] > maxHidden {
-				continue // no config asks for it
+				continue // no config needs this tensor
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -539,8 +538,8 @@ func FuzzTensors(f *testing.F) {
 	})
 }
 
-// Whatever a vocabulary and a text say, there are two to limit tokens, all of them
-// in the vocabulary, between the two that stand around a text.
+// Any vocabulary and any text give between two and limit tokens, all in the vocabulary, and between the two
+// special tokens.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
 	check.OK(f, graphragtest.WriteBERT(dir))

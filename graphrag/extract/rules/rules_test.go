@@ -33,7 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// read extracts from one text, with what it can learn of itself.
+// read extracts from one text, with spellings learned from that text only.
 func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 	t.Helper()
 	return readWith(t, extractor(t, o), s)
@@ -104,8 +104,8 @@ func TestHedged(t *testing.T) {
 }
 
 func TestCorpusCase(t *testing.T) {
-	// The corpus says how words are written inside sentences; the beginning
-	// of a sentence and a headline do not.
+	// The corpus shows how words are written inside sentences; the beginning of a sentence and a headline do
+	// not show it.
 	corpus := []string{
 		"He came to see Brasilia and he left Brasilia again. She said Brasilia was hot, and all voters were tired of Brasilia.",
 		"Brasilia was never closer to him than in that year. Voters were not happy with it, and then some voters left.",
@@ -194,7 +194,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkSpans checks what the package promises of spans and names.
+// checkSpans checks the package's promises on spans and names.
 func checkSpans(t *testing.T, s string, x kg.Extraction) {
 	t.Helper()
 	inside := func(p kg.Span) bool {
@@ -218,13 +218,12 @@ func FuzzExtract(f *testing.F) {
 	f.Add("In 1994 Jeff Bezos founded Amazon (AMZN) in Seattle, Washington; “Day One” was its motto.")
 	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
-	f.Add("ʼ Oʼ rock ʼnʼ roll ʼ90s Jamesʼ son, Hawaiʼi ʼ") // an apostrophe that is a letter
+	f.Add("ʼ Oʼ rock ʼnʼ roll ʼ90s Jamesʼ son, Hawaiʼi ʼ") // a letter that looks like an apostrophe
 	x := extractor(f, rules.Options{Workers: 1})
 	f.Fuzz(func(t *testing.T, s string) { checkSpans(t, s, readWith(t, x, s)) })
 }
 
-// The result must not depend on the order of the chunks, nor on how many are
-// read at a time.
+// The result depends neither on the order of the chunks nor on the number of workers.
 func TestDeterminism(t *testing.T) {
 	chunks := pages(40)
 	want := map[string]kg.Extraction{}
@@ -244,7 +243,7 @@ func TestDeterminism(t *testing.T) {
 	check.Must(t, len(want) == 40 && len(want["d000#000000"].Facts) != 0, "%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
 }
 
-// A name at the edge of a chunk that was cut out of a page may be half a name.
+// A name at the edge of a chunk that was cut out of a page may be only a part of a name.
 func TestCutChunk(t *testing.T) {
 	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{
@@ -254,7 +253,7 @@ func TestCutChunk(t *testing.T) {
 	check.Equal(t, names(found[0]), []string{"Ohio/place", "Berlin/place"})
 }
 
-// The three apostrophes are one.
+// The three apostrophes are equal.
 func TestApostrophes(t *testing.T) {
 	const s = "In 1994 Jeff Bezos's company opened. Later Alice O'Connor met James' brother at St. John's Church in Hawai'i."
 	want := names(read(t, s, rules.Options{}))
@@ -267,12 +266,12 @@ func TestApostrophes(t *testing.T) {
 	}
 }
 
-// Nearly all names that a person accepted are found where they stand. The verdicts are on
-// a sample of distinct names of two domains that the rules were not written on.
+// Nearly all names that a person accepted are found at their places. The verdicts are on a sample of distinct
+// names from two domains for which the rules were not written.
 func TestVerdicts(t *testing.T) {
 	data := check.Of(os.ReadFile("testdata/verdicts.jsonl")).OK(t)
 	x := extractor(t, rules.Options{})
-	found := map[string]bool{} // domain, page, name
+	found := map[string]bool{} // by domain, page and name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)
 		all := check.Of(x.Extract(t.Context(), chunks)).OK(t)
@@ -298,7 +297,7 @@ func TestVerdicts(t *testing.T) {
 	check.True(t, precision >= 0.85 && kept["right"] >= total["right"]*95/100, "found %v of %v verdicts, precision %.3f", kept, total, precision)
 }
 
-// Placeholders of hidden names are names in every script, and what only looks like one is not.
+// Placeholders of hidden names are names in every script, and texts that only look like one are not.
 func TestPlaceholders(t *testing.T) {
 	for text, want := range map[string][]string{
 		"[PERSON#1]怕老死，乘筏渡海，拜[PERSON#19]为师，到[LOCATION#2]。":        {"LOCATION#2/place", "PERSON#1/person", "PERSON#19/person"},
@@ -382,8 +381,7 @@ func pages(n int) []graphrag.Chunk {
 	return chunks
 }
 
-// realPages returns the chunks of a domain, and how many bytes of text they
-// were cut from, links already stripped.
+// realPages returns the chunks of a domain, without links, and the number of bytes of their text.
 func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 	tb.Helper()
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
@@ -424,8 +422,8 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// The extractions of a corpus stay in memory, so lists have no spare capacity but for what
-// the allocator rounds up, an eighth at most beyond a few entries.
+// The extractions of a corpus are kept in memory, so lists have no spare capacity except for the allocator's
+// rounding, at most an eighth beyond a few entries.
 func TestListsAreOfTheirLength(t *testing.T) {
 	var names strings.Builder
 	for i := range 100 {
@@ -439,8 +437,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
 }
 
-// Blanks of more than one byte stand between words as any others, also at the
-// beginning and at the end.
+// Blanks of more than one byte separate words like others, also at the beginning and at the end.
 func TestQuestionNamesWideBlanks(t *testing.T) {
 	x := check.Of(rules.New(rules.Options{})).OK(t)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
@@ -448,7 +445,7 @@ func TestQuestionNamesWideBlanks(t *testing.T) {
 	}
 }
 
-// fold writes the blank within a name in one way.
+// fold writes all blanks within a name as spaces.
 func fold(names []string) []string {
 	for i, n := range names {
 		runes := []rune(n)
@@ -471,7 +468,7 @@ func TestMayBeNoun(t *testing.T) {
 	}
 }
 
-// readings is a tracer that knows how many chunks the rules have read.
+// readings is a tracer that counts the chunks that the rules read.
 type readings struct{ n int64 }
 
 func (r *readings) Start(ctx context.Context, _ string, _ ...slog.Attr) (context.Context, trace.Span) {
@@ -488,7 +485,7 @@ func (r *readings) Set(attrs ...slog.Attr) {
 
 func (r *readings) End(error) {}
 
-// randomChunk has words that are names here and common there, and lines that come to be shared.
+// randomChunk has words that are names in one chunk and common words in another, and lines that become shared.
 func randomChunk(r *rand.Rand, id string) graphrag.Chunk {
 	words := strings.Fields("Archer archer Fram fram WHO Oslo Parker parker Bell bell Rock rock March Sandeman Quiviger Mungo mcDow eBay Bergen-based Hope hope " +
 		"Lord Light light House house May may Trinity Institute of for and")
@@ -514,8 +511,8 @@ func randomChunk(r *rand.Rand, id string) graphrag.Chunk {
 	return graphrag.Chunk{ID: id, Doc: id[:3], Title: word(), Index: r.IntN(3) / 2, Text: b.String(), Tokens: b.Len() / 4}
 }
 
-// Whatever chunks come and go, what is found is what one reading of all finds, and a few are read;
-// also when the corpus comes to be a large one, most of it goes, or a change is given up.
+// Whatever chunks are added and removed, the result equals that of one reading of all, and few are read again;
+// also if the corpus becomes large, most of it is removed, or a change is cancelled.
 func TestChanges(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -547,7 +544,7 @@ func TestChanges(t *testing.T) {
 			for _, id := range ids {
 				now = append(now, chunks[id])
 			}
-			if step%7 == 3 && len(now) > 1 { // one twice, and one ID of two texts
+			if step%7 == 3 && len(now) > 1 { // a chunk twice, and two texts with one ID
 				now = append(now, now[0], randomChunk(r, now[1].ID))
 			}
 			if step%11 == 5 {
@@ -566,7 +563,7 @@ func TestChanges(t *testing.T) {
 				again, first = again+int(read.n)-come, first+come
 			}
 		}
-		if again > 40*first { // of passages of an encyclopedia it is four
+		if again > 40*first { // for passages of an encyclopedia the factor is four
 			t.Errorf("seed %d: beside %d chunks that came, %d were read again", seed, first, again)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
 )
 
-// A worker for a server that is not there yet, and the name of a job in its pages.
+// A worker for a server that is not running yet, and the job's name on the server's pages.
 func Example() {
 	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:7233", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {

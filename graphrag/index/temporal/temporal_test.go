@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// execute runs a job at a server in memory, whose clock runs ahead when nothing is done.
+// execute runs a job on a server in memory, whose clock skips idle time.
 func execute(t *testing.T, d index.Doer, o Options, prepare func(*testsuite.TestWorkflowEnvironment)) (p index.Progress, err error) {
 	t.Helper()
 	o, err = o.resolve()
@@ -44,12 +44,12 @@ func execute(t *testing.T, d index.Doer, o Options, prepare func(*testsuite.Test
 	return p, env.GetWorkflowResult(&p)
 }
 
-// steps is a job of some steps, in each of which every share asks for one reply.
+// steps is a job of some steps, in each of which every share requests one reply.
 type steps struct {
 	mu     sync.Mutex
 	n      int
-	asked  map[[2]int]int // by round and share
-	rounds map[int]int    // of each share
+	asked  map[[2]int]int // number of requests by round and share
+	rounds map[int]int    // number of rounds of each share
 	fail   func(share, nth int) error
 	tries  map[int]int
 }
@@ -76,7 +76,7 @@ func (s *steps) Do(_ context.Context, share index.Share) (index.Done, error) {
 	return index.Done{Missing: share.N - 1, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// Every share is done once in each round, and the job ends with the round in which nothing is missing.
+// Every share runs once in each round, and the job ends with the round in which nothing is missing.
 func TestRounds(t *testing.T) {
 	s := newSteps(3)
 	p, err := execute(t, s, Options{Shares: 5}, nil)
@@ -85,7 +85,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// lost is a job in which no share asks for what is missing, but one that has all.
+// lost is a job in which one share has all replies and none requests the missing one.
 type lost struct{ all int }
 
 func (l *lost) Do(_ context.Context, share index.Share) (index.Done, error) {
@@ -102,8 +102,8 @@ func TestNothingAsked(t *testing.T) {
 	check.True(t, err == nil && l.all == 1 && p.Round == 2, "%+v, %d shares of all, %v", p, l.all, err)
 }
 
-// What may pass is tried again after the time that the service asked for; what will not ends the job, and
-// says why.
+// A passing error is retried after the time that the service named; any other error ends the job with the
+// reason.
 func TestFailures(t *testing.T) {
 	s := newSteps(1)
 	s.fail = func(share, nth int) error {
@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "check the API key") && s.tries[0] == 1, "%v, tried %d times", err, s.tries[0])
 }
 
-// The progress of the whole job is one query, while it runs.
+// A query returns the progress of the whole job while it runs.
 func TestQuery(t *testing.T) {
 	last := 0
 	_, err := execute(t, newSteps(2), Options{Shares: 3}, func(env *testsuite.TestWorkflowEnvironment) {
@@ -150,7 +150,7 @@ func TestOptions(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "Slots"), "%v", err)
 }
 
-// slow takes its time.
+// slow takes some time for a share.
 type slow time.Duration
 
 func (s slow) Do(ctx context.Context, _ index.Share) (index.Done, error) {
@@ -161,8 +161,7 @@ func (s slow) Do(ctx context.Context, _ index.Share) (index.Done, error) {
 	return index.Done{}, ctx.Err()
 }
 
-// A share that waits for a model says that it is alive. (The SDK passes on as many beats as the server
-// needs.)
+// A share that waits for a model sends heartbeats. (The SDK passes on only as many as the server needs.)
 func TestHeartbeats(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()

@@ -105,7 +105,7 @@ func TestDamage(t *testing.T) {
 	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Count(err.Error(), "build it again") == 2, "of another version and kind: %v", err)
 }
 
-// A folder that was given up is not whole, and can be written again.
+// A folder whose writing was aborted is incomplete, and can be written again.
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := flat.Create(dir, "test", 3)

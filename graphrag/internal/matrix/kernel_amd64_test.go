@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// The kernel has the bits of plain Go.
+// The assembly kernel gives the same bits as the one in Go.
 func TestKernelAgrees(t *testing.T) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		t.Skip("this processor has no AVX2")

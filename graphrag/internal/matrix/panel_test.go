@@ -21,15 +21,15 @@ func random32(rng *rand.Rand, n int) []float32 {
 	return x
 }
 
-// Every kernel writes the product, within the error of a sum in float32, and touches nothing
-// else; a row has the same bits wherever it stands.
+// Every kernel writes the product, within the error of a sum in float32, and no other memory; a row has the
+// same bits at any index.
 func TestMultiply(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, k := range kernels {
 		for _, depth := range []int{1, 2, 3, 32, 77, 384} {
 			rows, lda, ldc := TileRows*(1+rng.IntN(3)), depth+rng.IntN(5), Panel+rng.IntN(40)
 			a, columns, bias, c := random32(rng, rows*lda), random32(rng, depth*Panel), random32(rng, Panel), random32(rng, rows*ldc)
-			copy(a[(rows-1)*lda:], a[:depth]) // the last row is the first
+			copy(a[(rows-1)*lda:], a[:depth]) // the last row equals the first
 			got := slices.Clone(c)
 			k.multiply(got, a, Pack(nil, columns, depth), bias, rows, depth, ldc, lda)
 			for i := range got {
@@ -52,7 +52,7 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// Panels are filled up with zeros, whatever was there.
+// Panels are filled up with zeros, whatever was in memory.
 func TestPack(t *testing.T) {
 	const depth = 3
 	columns := random32(rand.New(rand.NewPCG(1, 2)), (Panel+Strip+1)*depth)
@@ -69,8 +69,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// Every kernel writes the product within the steps of the codes, those in assembly the same bits,
-// and touches nothing else.
+// Every kernel writes the product within the rounding of the codes, and no other memory; the kernels in
+// assembly give the same bits.
 func TestMultiplyCodes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	for _, depth := range []int{Panel, 3 * Panel, 1536} {
@@ -79,7 +79,7 @@ func TestMultiplyCodes(t *testing.T) {
 		a, b, bias := random32(rng, rows*depth), random32(rng, columns*depth), random32(rng, columns)
 		clear(a[depth : 2*depth]) // a row of zeros
 		clear(b[depth : 2*depth])
-		for i := range depth { // the largest sums that there are
+		for i := range depth { // a row with the largest possible sums
 			a[i], b[i] = 3, 5
 		}
 		codes := Quantize(Pack(nil, b, depth), depth, nil)
@@ -109,7 +109,7 @@ func TestMultiplyCodes(t *testing.T) {
 			switch {
 			case first == nil:
 				first = got
-			case k.name == "plain": // rounds once more
+			case k.name == "plain": // this kernel rounds once more
 				for i := range got {
 					check.Must(t, math.Abs(float64(got[i]-first[i])) <= 1e-5*math.Abs(float64(first[i]))+1e-4,
 						"plain: depth %d: %v at %d, want %v", depth, got[i], i, first[i])
@@ -121,7 +121,7 @@ func TestMultiplyCodes(t *testing.T) {
 	}
 }
 
-// All kernels round alike.
+// All kernels round in the same way.
 func TestQuantizeRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	for _, x := range [][]float32{random32(rng, 3*Panel), make([]float32, Panel), slices.Repeat([]float32{-127, 126.5, 125.5, 0.5}, Panel/4)} {
@@ -143,7 +143,7 @@ func TestQuantizeRows(t *testing.T) {
 	}
 }
 
-// A column of large numbers costs the others no precision if its peak is known.
+// A column of large numbers does not lower the precision of the others if its maximum is known.
 func TestEven(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	const depth = 4 * Panel
@@ -190,7 +190,7 @@ func transposed(a []float64, cols int) []float64 {
 	return t
 }
 
-// plain is a·b entry by entry.
+// plain computes a·b entry by entry.
 func plain(a, b []float64, inner, cols int) []float64 {
 	out := make([]float64, len(a)/inner*cols)
 	for i := range out {
@@ -201,7 +201,7 @@ func plain(a, b []float64, inner, cols int) []float64 {
 	return out
 }
 
-// All products are those of plain sums, to the bit, at any number of goroutines.
+// All products equal plain sums, bit for bit, with any number of goroutines.
 func TestProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, workers := range []int{1, 4} {
@@ -245,8 +245,8 @@ func TestTriangles(t *testing.T) {
 	}
 }
 
-// Columns become orthonormal and span what they did, also those that are far apart in
-// length, near to dependent or dependent.
+// Columns become orthonormal and span the same space, even if their lengths differ widely or they are nearly or
+// completely dependent.
 func TestOrthonormal(t *testing.T) {
 	const rows, cols = 60, 11
 	for _, noise := range []float64{1, 1e-3, 1e-5, 1e-8, 0} {
@@ -280,7 +280,7 @@ func TestOrthonormal(t *testing.T) {
 	}
 }
 
-// dot is that of column j of a and column l of b.
+// dot is the product of column j of a and column l of b.
 func dot(a, b []float64, j, l, cols int) (sum float64) {
 	for i := 0; i < len(a); i += cols {
 		sum += a[i+j] * b[i+l]
@@ -288,11 +288,10 @@ func dot(a, b []float64, j, l, cols int) (sum float64) {
 	return sum
 }
 
-// The factor of the Gram matrix is good for columns that are well apart, and is refused
-// for others.
+// The factor of the Gram matrix is accurate if columns are far from dependent, and is refused otherwise.
 func TestInvertCholesky(t *testing.T) {
 	for small, want := range map[float64]bool{1: true, 1e-10: true, 1e-13: false, 0: false} {
-		a := []float64{1, 0, 7, small} // what is below the diagonal is not read
+		a := []float64{1, 0, 7, small} // entries below the diagonal are not read
 		check.Equal(t, invertCholesky(a, 2), want, "%v", small)
 		want := []float64{1, 0, 0, 1 / math.Sqrt(small)}
 		check.True(t, small < 1e-10 || slices.Equal(a, want), "%v: %v, want %v", small, a, want)

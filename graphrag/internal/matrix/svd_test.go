@@ -19,8 +19,7 @@ func dense(a *mat.Dense) matrix.Dense {
 	return matrix.Dense{Data: a.RawMatrix().Data, Cols: a.RawMatrix().Cols}
 }
 
-// At full rank the factors make the matrix again, and the values are those of
-// LAPACK's own decomposition.
+// At full rank the product of the factors is the matrix, and the values are those of LAPACK's decomposition.
 func TestTruncated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][2]int{{1, 1}, {30, 8}, {8, 30}, {40, 40}} {
@@ -51,7 +50,7 @@ func TestDegenerate(t *testing.T) {
 	check.Is(t, err, context.Canceled, "cancelled")
 }
 
-// cancels ends its context while the products are computed.
+// cancels ends its context while products are computed.
 type cancels struct {
 	matrix.Dense
 	after int
@@ -70,12 +69,12 @@ func (c *cancels) MulT(_ context.Context, out, x []float64, width int) error {
 	return c.Dense.MulT(context.Background(), out, x, width)
 }
 
-// The dense arithmetic between the products does not hold up the end of the context.
+// A cancelled context also ends the dense computations between the products.
 func TestCancelledBetweenProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	a := mat.NewDense(60, 50, nil)
 	a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
-	for after := 1; after <= 5; after++ { // 1, 2, 3: factors; 4: the Rayleigh–Ritz step
+	for after := 1; after <= 5; after++ { // after 1, 2 and 3 products the factors, after 4 the Rayleigh–Ritz step
 		ctx, cancel := context.WithCancel(t.Context())
 		m := &cancels{dense(a), after, cancel}
 		_, _, _, err := matrix.Truncated(ctx, m, 10, 2, 1)

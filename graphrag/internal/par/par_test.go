@@ -36,8 +36,8 @@ func TestRangesCoverEverythingOnce(t *testing.T) {
 	}
 }
 
-// Whoever fails first, the error of the lowest range is reported: all below it
-// have begun before it and run to their end.
+// Whichever range fails first, the error of the lowest range is returned: all ranges below it started earlier
+// and are completed.
 func TestLowestErrorWins(t *testing.T) {
 	for range 200 {
 		err := par.Each(t.Context(), 100, 8, func(i int) error {

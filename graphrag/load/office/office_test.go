@@ -29,7 +29,7 @@ func read(t *testing.T, name, data string) *load.File {
 	return check.Of(options.Read(name, []byte(data))).OK(t)
 }
 
-// parts is an archive of names and contents in turn.
+// parts is an archive; the arguments are names and contents in turn.
 func parts(t testing.TB, of ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,7 +41,8 @@ func parts(t testing.TB, of ...string) []byte {
 	return b.Bytes()
 }
 
-// rels are relationships of a part: kinds and targets in turn, with the IDs r1, r2, ….
+// rels returns the relationships of a part; the arguments are kinds and targets in turn, and the IDs are r1,
+// r2, ….
 func rels(of ...string) string {
 	var b strings.Builder
 	b.WriteString("<Relationships>")
@@ -58,8 +59,8 @@ func rels(of ...string) string {
 const core = `<cp:coreProperties xmlns:dc="d"><dc:title>The  Prices</dc:title><dc:creator>Ada</dc:creator><cp:keywords>toll, bridge</cp:keywords>` +
 	`<dcterms:created>2024-05-01T10:00:00Z</dcterms:created></cp:coreProperties>`
 
-// workbook is one of a sheet "Main", with shared strings, formats of cells (1 a date, 2 percent,
-// 3 hours, 4 a format of its own with text), and other parts.
+// workbook is a workbook of one sheet "Main", with shared strings, formats of cells (1 a date, 2 percent, 3
+// hours, 4 a custom format with text), and other parts.
 func workbook(t testing.TB, sheet string, more ...string) []byte {
 	return parts(t, append([]string{
 		"xl/workbook.xml", `<workbook xmlns:r="r"><sheets><sheet name="Second" sheetId="9" state="hidden" r:id="r2"/><sheet name="Main" sheetId="1" r:id="r1"/></sheets></workbook>`,
@@ -201,7 +202,7 @@ func TestNotebook(t *testing.T) {
 	check.True(t, a == "cell 2" && b == "cell 5", "places %s, %s", a, b)
 }
 
-// What is not read has an error that names the file and says why.
+// A file that is not read has an error with its name and the reason.
 func TestHostileOffice(t *testing.T) {
 	bomb := strings.Repeat("<row><c><v>1</v></c></row>", 1<<18) + "</sheetData>"
 	slides := func(name, more string) []byte {
@@ -211,7 +212,7 @@ func TestHostileOffice(t *testing.T) {
 		return parts(t, "META-INF/container.xml", `<c><rootfile full-path="b.opf"/></c>`, "b.opf", `<p><manifest><item id="a" href="a.xhtml"/></manifest>`+spine+`</p>`, "a.xhtml", page)
 	}
 	locked := workbook(t, "<row/></sheetData>")
-	for at := 0; ; at++ { // the flag of an encrypted entry, in the central directory
+	for at := 0; ; at++ { // sets the flag of an encrypted entry in the central directory
 		next := bytes.Index(locked[at:], []byte("PK\x01\x02"))
 		if next < 0 {
 			break
@@ -268,7 +269,7 @@ func TestHostileOffice(t *testing.T) {
 	check.True(t, len(f.Document.Text) <= 1<<20, "merged cells: %d bytes", len(f.Document.Text))
 }
 
-// Many cells take memory that is a few times their text.
+// Many cells take memory of a few times their text.
 func TestManyCells(t *testing.T) {
 	check.Long(t)
 	var rows strings.Builder
@@ -342,8 +343,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// kind is a case of testdata/kinds.txt: the main part of a file, other parts by name, and the text
-// that is read.
+// kind is a case of testdata/kinds.txt: the main part of a file, other parts by name, and the expected text.
 type kind struct {
 	ext, title, body, want string
 	parts                  map[string]string
@@ -366,7 +366,7 @@ func kinds(t *testing.T) (all []kind) {
 	return all
 }
 
-// data is the file of a case.
+// data returns the file of a case.
 func (k kind) data(t *testing.T) []byte {
 	list := []string{}
 	for name, content := range k.parts {
@@ -389,7 +389,7 @@ func (k kind) data(t *testing.T) []byte {
 	return parts(t, list...)
 }
 
-// sheet is a workbook of which each cell, or each format in turn, is in a row.
+// sheet returns a workbook with a row for each cell, or for each format in turn.
 func (k kind) sheet(t *testing.T) []byte {
 	formats, xfs, each := "", "<xf/>", `<row><c t="inlineStr"><is><t>a</t></is></c>`
 	for i, code := range strings.Split(k.parts["formats"], "|") {
@@ -410,7 +410,7 @@ func (k kind) sheet(t *testing.T) []byte {
 		"xl/_rels/workbook.xml.rels", rels("worksheet", "a.xml", "styles", "styles.xml"), "xl/styles.xml", styles, "xl/a.xml", "<worksheet><sheetData>"+body+"</sheetData></worksheet>")
 }
 
-// What stands in files is read as a person sees it, and what is not read is told.
+// Texts of files are read as a person sees them, and parts that are not read are reported.
 func TestKinds(t *testing.T) {
 	for _, k := range kinds(t) {
 		f, err := options.Read("a."+k.ext, k.data(t))

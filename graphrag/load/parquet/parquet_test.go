@@ -22,7 +22,7 @@ type name struct {
 	Name string `parquet:"name"`
 }
 
-// file is one with three rows.
+// file returns a Parquet file of three rows.
 func file(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -30,7 +30,7 @@ func file(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// count is the number of rows of a file.
+// count returns the number of rows of a file.
 func count(data []byte) (n int, err error) {
 	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
@@ -54,8 +54,7 @@ func Example() {
 	// <nil>
 }
 
-// A file that is cut off anywhere is damaged, and whatever else is changed in one: an error,
-// or at most its rows.
+// A file that is cut off anywhere is an error. Any other change gives an error, or at most the file's rows.
 func TestDamaged(t *testing.T) {
 	whole := file(t)
 	n, err := count(whole)
@@ -75,7 +74,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// An error of who takes the rows ends the reading and is handed on.
+// An error of the caller that takes the rows ends the reading and is returned.
 func TestTakeFails(t *testing.T) {
 	data, enough := file(t), errors.New("enough")
 	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
@@ -85,8 +84,7 @@ func TestTakeFails(t *testing.T) {
 	check.True(t, errors.Is(err, enough) && n == 1, "%v after %d rows", err, n)
 }
 
-// A table of no rows as pyarrow writes it has a row group whose columns have a dictionary
-// and no page of data.
+// A table without rows that pyarrow wrote has a row group whose columns have a dictionary and no page of data.
 func TestEmptyGroup(t *testing.T) {
 	var b bytes.Buffer
 	w := pq.NewGenericWriter[struct {

@@ -68,18 +68,18 @@ func TestRead(t *testing.T) {
 		"broken.pdf": {[]byte("%PDF-1.4\nnothing"), ""},
 		"half.pdf":   {good[:len(good)/3], ""},
 		"empty.pdf":  {nil, ""},
-		// The one stream of objects stands in itself.
+		// The only object stream contains itself.
 		"circle.pdf": {[]byte("%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N 1/First 4/Length 1 0 R>>stream\n1 0 <<>>\nendstream\nendobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF"), ""},
 	} {
 		f, err := r.Read(name, tt.data)
 		check.True(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), tt.want), "%s: %v, %v", name, f, err)
 	}
-	// And the parser is as good as before.
+	// The parser still works after that.
 	f, err = r.Read("b.pdf", good)
 	check.True(t, err == nil && f.Document.Text == "The light is red.\n", "%+v, %v", f, err)
 }
 
-// A form that draws itself twice takes all memory there is, and one sentence says so.
+// A form that draws itself twice would take unlimited memory; the error is one sentence.
 func TestBomb(t *testing.T) {
 	check.Long(t)
 	var b bytes.Buffer
@@ -100,20 +100,19 @@ func TestBomb(t *testing.T) {
 		check.True(t, err == nil && f.Document.Text == "The light is red.\n", "%+v, %v", f, err)
 	}
 	good(file("", "The light is red."))
-	debug.FreeOSMemory()                                               // what compiling the parser took
-	reset := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // the peak
+	debug.FreeOSMemory()                                               // returns the memory that compiling the parser took
+	reset := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // resets the peak of resident memory
 	f, err := r.Read("bomb.pdf", b.Bytes())
 	check.True(t, err != nil && len(err.Error()) <= 200 && !strings.Contains(err.Error(), "\n"), "%v, %v", f, err)
 	peak := peak()
 	check.True(t, reset != nil || peak <= 256<<10, "the process took %d kB", peak)
 	good(file("", "The light is red."))
-	// A large file is not held by the parser.
+	// The parser does not hold a large file in memory.
 	start := []byte("%PDF-1.4\n")
 	good(bytes.Replace(file("", "The light is red."), start, append(start, bytes.Repeat([]byte("%"+strings.Repeat(" ", 98)+"\n"), 500_000)...), 1))
 }
 
-// peak is the largest memory that the process has taken, in kB; 0 where the system does not
-// say.
+// peak returns the largest resident memory of the process so far, in kB; 0 if the system does not report it.
 func peak() (kB int) {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

@@ -63,7 +63,7 @@ const (
 	question = "Why are there two high tides a day?"
 	answer   = "The moon draws the water"
 	place    = "tides.txt:"
-	hidden   = "What does a red light mean?" // in another file
+	hidden   = "What does a red light mean?" // its answer is in a file outside of the scope
 )
 
 func TestGo(t *testing.T) {

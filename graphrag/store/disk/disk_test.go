@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// folders are those of the stores of a test.
+// folders are the folders of a test's stores.
 var folders sync.Map
 
 func openArrays(t *testing.T, dir string, o disk.Options) store.Store {
@@ -36,7 +36,7 @@ func buildSchema() store.Schema {
 	return store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 8}}}
 }
 
-// factory makes stores. A process that is killed leaves what is in the folder.
+// factory makes stores. A killed process leaves its files in the folder.
 func factory(o disk.Options) graphragtest.StoreFactory {
 	return graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store { return openArrays(t, t.TempDir(), o) },
@@ -60,7 +60,7 @@ func TestStore(t *testing.T) {
 	graphragtest.Store(t, factory(disk.Options{}))
 }
 
-// With a memory that is always full, segments that are never merged.
+// With a memory limit that is always reached, and segments that are never merged.
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	graphragtest.Store(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100}))
@@ -79,7 +79,7 @@ func built(t *testing.T) string {
 	return dir
 }
 
-// pin opens what is published.
+// pin opens the published generation.
 func pin(t *testing.T, dir string, o disk.Options) error {
 	s, err := disk.Open(dir, o)
 	if err != nil {
@@ -97,7 +97,7 @@ func pin(t *testing.T, dir string, o disk.Options) error {
 	return g.Close()
 }
 
-// Folders that are not what they should be are told, and named.
+// Folders with faults are refused, and named.
 func TestDamage(t *testing.T) {
 	check.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
@@ -136,7 +136,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// found is all that a store answers, as text.
+// found returns all answers of a store as text.
 func found(t *testing.T, dir string) (string, error) {
 	s, err := disk.Open(dir, disk.Options{ReadOnly: true})
 	if err != nil {
@@ -175,7 +175,7 @@ func found(t *testing.T, dir string) (string, error) {
 	return out + fmt.Sprint(byWords, byVectors, near), errors.Join(err1, err2, err3)
 }
 
-// Whatever is damaged, what a store answers is what was written, or an error that names the folder.
+// Whatever is damaged, a store returns what was written, or an error that names the folder.
 func TestAnyDamage(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
@@ -227,7 +227,7 @@ func TestAnyDamage(t *testing.T) {
 	check.True(t, refused >= 200, "%d damaged stores were refused", refused)
 }
 
-// A folder is open once to be written.
+// A folder can be opened for writing only once at a time.
 func TestTwo(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
@@ -237,7 +237,7 @@ func TestTwo(t *testing.T) {
 	check.True(t, check.Err(s.Create(t.Context(), "late", buildSchema())) != nil, "a closed store makes a collection")
 }
 
-// A store that is closed while it flushes leaves the folder to the next one alone.
+// A store that is closed during a flush releases the folder only after the flush.
 func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
@@ -246,7 +246,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)
 		before, err := tableName.Count(t.Context(), graphrag.Condition{})
-		if err != nil || before < round { // each round flushed one or more
+		if err != nil || before < round { // each round has flushed at least once
 			t.Fatalf("round %d: %d records, %v", round, before, err)
 		}
 		flushed := make(chan int)
@@ -280,7 +280,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 	}
 }
 
-// A folder that is not a store keeps what is in it.
+// The files in a folder that is not a store are not changed.
 func TestForeignFolder(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "segments", "mine")
@@ -291,7 +291,7 @@ func TestForeignFolder(t *testing.T) {
 	check.OK(t, err)
 }
 
-// What a killed flush left is removed; what belongs to nobody else stays.
+// Files that a killed flush left are removed; other unknown files are kept.
 func TestSweep(t *testing.T) {
 	dir := built(t)
 	left := filepath.Join(dir, "segments", "99", "rows")

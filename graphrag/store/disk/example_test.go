@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
-// A collection is built aside, published, and read.
+// A collection is written, published and read.
 func Example() {
 	dir, err := os.MkdirTemp("", "store")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A disk that is full: the flush fails, says so, and loses nothing.
+// The disk is full: the flush fails with an error, and loses nothing.
 func TestFullDisk(t *testing.T) {
 	if dir := os.Getenv("WILDGRAPH_FULL_DISK_IN"); dir != "" {
 		fullDisk(t, dir)

@@ -23,14 +23,13 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// A build: generations of some flushes of some records each, published one after the
-// other.
+// A build writes generations of some flushes of some records each, and publishes one after the other.
 const (
 	batchRecords = 40
 	batches      = 6
 )
 
-// build goes on building, from wherever it was, and says what is done.
+// build continues the build from its present state, and prints what is done.
 func build(ctx context.Context, s store.Store, done func(content, flushes int)) error {
 	c, err := s.Create(ctx, "corpus", buildSchema())
 	if err != nil {
@@ -98,7 +97,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(content,
 	return nil
 }
 
-// checkStore tests that the stored content is there, whole, with its triples.
+// checkStore checks that all records that were written are stored completely, with their triples.
 func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	t.Helper()
 	ctx := t.Context()
@@ -131,8 +130,8 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	}
 }
 
-// A process that builds is killed at any moment: what it had flushed and published is
-// there, and the build goes on.
+// A process that builds is killed at any moment: what it flushed and published is there, and the build can
+// continue.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv("WILDGRAPH_BUILD_IN"); dir != "" {
 		s, err := disk.Open(dir, disk.Options{})
@@ -161,7 +160,7 @@ func TestKill(t *testing.T) {
 			check.True(t, check.Err(fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes)) == nil,
 				"it says %q", lines.Text())
 		}
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // fails: the process was killed
 		timer.Stop()
 		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		checkStore(t, s, content, flushes)

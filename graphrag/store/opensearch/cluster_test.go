@@ -24,9 +24,9 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// These tests need a cluster: .ci/engines starts one and sets the variables.
+// These tests need a cluster: .ci/engines starts one and sets the environment variables.
 
-// nodes returns the nodes of the cluster.
+// nodes returns the addresses of the cluster's nodes.
 func nodes(t testing.TB) []string {
 	list := os.Getenv("WILDGRAPH_OPENSEARCH")
 	if list == "" {
@@ -35,7 +35,7 @@ func nodes(t testing.TB) []string {
 	return strings.Split(list, ",")
 }
 
-// spread is how indexes are kept where there are several nodes.
+// spread returns the settings of indexes for several nodes.
 func spread(t testing.TB) (o opensearch.Options) {
 	if len(nodes(t)) > 1 {
 		o.Shards, o.Replicas = 3, 1
@@ -45,7 +45,7 @@ func spread(t testing.TB) (o opensearch.Options) {
 
 var (
 	stores  atomic.Int64
-	options sync.Map // of the stores
+	options sync.Map // options by store
 )
 
 func open(t testing.TB, o opensearch.Options) store.Store {
@@ -59,7 +59,7 @@ func open(t testing.TB, o opensearch.Options) store.Store {
 	return s
 }
 
-// clear removes the collections of a store.
+// clear deletes the collections of a store.
 func clear(t testing.TB, o opensearch.Options) {
 	ctx := context.Background()
 	s, err := opensearch.Open(ctx, nodes(t), o)
@@ -85,8 +85,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// Systems retrieve here what they retrieve in memory. Many vectors of the
-// sample are equally far from a question, so EfSearch is large enough to see all of them.
+// Systems retrieve here the same as in memory. Many vectors of the sample are equally far from a question, so
+// EfSearch is large enough to compare all of them.
 func TestSystems(t *testing.T) {
 	o := spread(t)
 	o.EfSearch = 5000
@@ -99,7 +99,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// No system whose index is here says anything of documents that a question excludes.
+// No system with an index here shows anything of documents that a question excludes.
 func TestNothingLeaks(t *testing.T) {
 	s := open(t, spread(t))
 	defer s.Close()
@@ -110,8 +110,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// passages are put into a generation in batches of 50, again if the error is
-// store.ErrUnavailable. The number of failed puts is returned.
+// passages writes passages to a generation in batches of 50, and repeats a batch after store.ErrUnavailable. It
+// returns the number of failed batches.
 func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.Generation, table store.Table, records []store.Record, failed int) {
 	t.Helper()
 	ctx := t.Context()
@@ -146,9 +146,8 @@ func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.G
 	return g, table, records, failed
 }
 
-// A node of several is killed and revived while questions are asked. Each answer is that of the
-// whole cluster or store.ErrUnavailable, with no error once the node is back; then it
-// is possible to write.
+// A node of several is killed and restarted while questions are asked. Each answer is that of the whole cluster
+// or store.ErrUnavailable, and without an error once the node is back; then writing is possible too.
 func TestOutage(t *testing.T) {
 	kill, revive := graphragtest.Program(t, "WILDGRAPH_KILL"), graphragtest.Program(t, "WILDGRAPH_REVIVE")
 	o := spread(t)
@@ -209,7 +208,7 @@ func TestOutage(t *testing.T) {
 	kill(t)
 	time.Sleep(20 * time.Second)
 	revive(t)
-	time.Sleep(20 * time.Second) // its shards come back after it answers
+	time.Sleep(20 * time.Second) // its shards are back some time after it answers
 	back.Store(true)
 	time.Sleep(10 * time.Second)
 	close(end)
@@ -223,8 +222,8 @@ func TestOutage(t *testing.T) {
 	check.True(t, err == nil && errSearch == nil && len(hits[0]) == 1, "writing when all are back: %v, %v, %v", err, errSearch, hits)
 }
 
-// A node of several is killed and revived while passages are put. In the end every node finds
-// every passage by its vector: they are asked in turn.
+// A node of several is killed and restarted while passages are written. In the end every node finds every
+// passage by its vector: the nodes are asked in turn.
 func TestInterrupted(t *testing.T) {
 	kill, revive := graphragtest.Program(t, "WILDGRAPH_KILL"), graphragtest.Program(t, "WILDGRAPH_REVIVE")
 	o := spread(t)
@@ -261,7 +260,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The disk of the servers is full for a while. It comes last: not every server recovers.
+// The servers' disk is full for a while. This test is the last one, because not every server recovers.
 func TestFull(t *testing.T) {
 	fill, free := graphragtest.Program(t, "WILDGRAPH_FILL"), graphragtest.Program(t, "WILDGRAPH_FREE")
 	s := open(t, opensearch.Options{Wait: time.Second})

@@ -22,26 +22,26 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// fake is as much of OpenSearch as the store uses, by brute force: documents in maps, queries
-// that look at all of them.
+// fake implements the part of OpenSearch that the store uses, by brute force: documents in maps, queries that
+// look at all documents.
 type fake struct {
 	version int
-	before  func(f *fake) // runs once, before the catalog is changed
-	// bulk answers bulk requests in place of the fake, the last answer again and again.
+	before  func(f *fake) // called once, before the catalog is changed
+	// bulk answers bulk requests in place of the fake; the last answer is repeated.
 	bulk []http.HandlerFunc
-	sent []string // bulk requests answered by bulk
+	sent []string // bulk requests that bulk answered
 
 	mu      sync.Mutex
-	entries map[string]string // the catalog
+	entries map[string]string // documents of the catalog
 	seq     int
 	indexes map[string]*fakeIndex
 }
 
 type fakeIndex struct {
 	K1, B  float64
-	docs   map[string]*fakeDoc // by _id
-	df     map[string]float64  // nil after a change
-	length float64             // the mean
+	docs   map[string]*fakeDoc // documents by _id
+	df     map[string]float64  // numbers of documents with a term, nil after a change
+	length float64             // mean length of a document
 }
 
 type fakeDoc struct {
@@ -118,7 +118,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"_shards":{"failed":0}}`)
 }
 
-// entry answers for a document of the catalog.
+// entry answers requests for a document of the catalog.
 func (f *fake) entry(w http.ResponseWriter, r *http.Request, name string, data []byte) {
 	value, ok := f.entries[name]
 	if r.Method == http.MethodGet {
@@ -196,7 +196,7 @@ func (ix *fakeIndex) get(w http.ResponseWriter, data []byte) {
 	_ = json.NewEncoder(w).Encode(object{"docs": docs})
 }
 
-// point opens a point in time: a copy.
+// point opens a point in time, which is a copy.
 func (f *fake) point(w io.Writer, name string, ix *fakeIndex) {
 	f.seq++
 	id := fmt.Sprintf("%s-pit-%d", name, f.seq)
@@ -204,7 +204,7 @@ func (f *fake) point(w io.Writer, name string, ix *fakeIndex) {
 	fmt.Fprintf(w, `{"pit_id":%q}`, id)
 }
 
-// fakeSearch is the body of a search.
+// fakeSearch is the body of a search request.
 type fakeSearch struct {
 	Size        int
 	Query       map[string]any
@@ -263,7 +263,7 @@ func (ix *fakeIndex) search(q fakeSearch) object {
 	return object{"hits": object{"hits": list}}
 }
 
-// score is the score of a document that a query finds.
+// score returns the score of a document for a query, and whether the query finds it.
 func (ix *fakeIndex) score(d *fakeDoc, q map[string]any) (float64, bool) {
 	if near, ok := q["knn"].(map[string]any); ok {
 		near = near["vector"].(map[string]any)
@@ -288,7 +288,7 @@ func (ix *fakeIndex) score(d *fakeDoc, q map[string]any) (float64, bool) {
 	return score, found
 }
 
-// count makes the statistics that BM25 needs.
+// count computes the statistics that BM25 needs.
 func (ix *fakeIndex) count() {
 	if ix.df != nil {
 		return
@@ -315,7 +315,7 @@ func (ix *fakeIndex) bm25(d *fakeDoc, term string) float64 {
 	return math.Log(1+(n-df+.5)/(df+.5)) * tf / (tf + ix.K1*(1-ix.B+ix.B*float64(len(d.terms))/ix.length))
 }
 
-// similarity is Lucene's positive score of a dot product.
+// similarity returns Lucene's positive score of a dot product.
 func (d *fakeDoc) similarity(query any) (dot float64) {
 	for i, x := range query.([]any) {
 		if i < len(d.vector) {
@@ -328,7 +328,7 @@ func (d *fakeDoc) similarity(query any) (dot float64) {
 	return dot + 1
 }
 
-// holds evaluates a query that filters.
+// holds reports whether a document matches a filter.
 func (d *fakeDoc) holds(q any) bool {
 	if list, ok := q.([]any); ok {
 		return !slices.ContainsFunc(list, func(part any) bool { return !d.holds(part) })
@@ -369,8 +369,8 @@ func (d *fakeDoc) holds(q any) bool {
 	return true
 }
 
-// TestFake runs the whole suite on the fake server: all requests of the store are made and
-// their answers read. A hub has more neighbors here than a search returns.
+// TestFake runs the whole suite with the fake server: all requests of the store are made and their answers
+// read. A hub has more neighbors here than one search returns.
 func TestFake(t *testing.T) {
 	urls := map[store.Store]string{}
 	fakes := map[store.Store]*fake{}

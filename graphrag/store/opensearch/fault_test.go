@@ -39,7 +39,7 @@ var done = says(`{"errors":false,"items":[{"index":{"status":201}}]}`)
 
 var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2, Model: "one"}}}
 
-// faulty opens a store at a fake, with a collection.
+// faulty opens a store with a collection on a fake server.
 func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
 	t.Helper()
 	f, url := newFake(t)
@@ -48,7 +48,7 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 	return f, url, c
 }
 
-// Each answer to a batch is an error with a name, and the same batch is sent again if that may help.
+// Each faulty answer to a batch is an error with a kind, and the batch is sent again if that can help.
 func TestBatchFaults(t *testing.T) {
 	var throttled error = &store.ThrottledError{}
 	for _, x := range []struct {
@@ -93,7 +93,7 @@ func TestBatchFaults(t *testing.T) {
 	}
 }
 
-// What was made otherwise is refused, and a publisher that comes second learns it.
+// A collection made with other settings is refused, and if two publish, the second one gets an error.
 func TestCatalogFaults(t *testing.T) {
 	f, url, c := faulty(t, -1)
 	s := check.Of(Open(t.Context(), []string{url}, Options{})).OK(t)
@@ -105,7 +105,7 @@ func TestCatalogFaults(t *testing.T) {
 		g := check.Of(c.Write(t.Context(), name)).OK(t)
 		defer g.Close()
 	}
-	f.before = func(f *fake) { // another publishes between reading and saving
+	f.before = func(f *fake) { // another program publishes between reading and saving
 		f.entries["corpus"] = strings.Replace(f.entries["corpus"], `"generations"`, `"published":"first","generations"`, 1)
 		f.seq++
 	}
@@ -124,7 +124,7 @@ func TestCatalogFaults(t *testing.T) {
 	check.True(t, errors.Is(err, store.ErrInvalid) && strings.Count(err.Error(), "invalid") >= 3, "wrong settings: %v", err)
 }
 
-// cut ends a connection in the middle of an answer.
+// cut closes a connection in the middle of an answer.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -143,8 +143,7 @@ func answer(status int, header ...string) http.HandlerFunc {
 	}
 }
 
-// script is a server that answers a request after the other, the last for all that
-// follow.
+// script is a server that answers requests in turn; the last answer is repeated.
 func script(t *testing.T, answers ...http.HandlerFunc) (url string, asked *atomic.Int32) {
 	asked = new(atomic.Int32)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +193,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// A node that is away is left out, and the others answer; passwords are not told.
+// A node that does not answer is skipped, and the others answer; no error shows a password.
 func TestNodes(t *testing.T) {
 	good, asked := script(t, answer(200))
 	away := httptest.NewServer(nil)
@@ -215,7 +214,7 @@ func TestNodes(t *testing.T) {
 	check.Is(t, (&client{}).check(), store.ErrInvalid, "no nodes")
 }
 
-// Keys are short and whole words, and different for different texts.
+// Keys have at most 200 bytes and no white space, and different texts have different keys.
 func TestKey(t *testing.T) {
 	texts := []string{"", "a", "a b", "a\tb", "#a", " a", "a ", strings.Repeat("x", 201), strings.Repeat("x", 202), "é", "a\x00b"}
 	var keys []string
@@ -227,7 +226,7 @@ func TestKey(t *testing.T) {
 	check.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(keys)))), len(texts), "two texts have one key: %q", keys)
 }
 
-// A server that never answers ends a call with an error that names the cause.
+// If a server never answers, a call ends with an error that names the cause.
 func TestSilentServer(t *testing.T) {
 	defer func(d time.Duration) { answeredWithin = d }(answeredWithin)
 	answeredWithin = 50 * time.Millisecond

@@ -31,7 +31,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Systems find here what they find in memory.
+// Systems find here the same as in memory.
 func TestSystems(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
@@ -42,7 +42,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// No system whose index is here says anything of documents that a question excludes.
+// No system with an index here shows anything of documents that a question excludes.
 func TestNothingLeaks(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
@@ -59,7 +59,7 @@ func TestNothingLeaks(t *testing.T) {
 
 var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, TitleWeight: 2, Dim: 8}}}
 
-// filled puts a sample, in two parts, into a generation.
+// filled writes a sample, in two parts, to a generation.
 func filled(t *testing.T, s store.Store) store.Generation {
 	t.Helper()
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
@@ -80,7 +80,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 				v[j] = float32(r.NormFloat64())
 			}
 			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 3000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v, Fields: graphrag.Fields{"color": []string{"red", "green", "blue"}[i%3]}})
-			if i%50 == 7 { // so few that each is looked up
+			if i%50 == 7 { // so few that the server looks up each
 				records[i].Fields["color"] = "violet"
 			}
 		}
@@ -89,8 +89,8 @@ func filled(t *testing.T, s store.Store) store.Generation {
 	return g
 }
 
-// Words are ranked as in an embedded store of the same records, with the same scores, and
-// vectors too: also after changes, with conditions, and for words that nearly all have.
+// Words are ranked as in an embedded store with the same records, with the same scores, and so are vectors:
+// also after changes, with conditions, and for words that nearly all records have.
 func TestRanks(t *testing.T) {
 	served := open(t, postgres.Options{})
 	defer served.Close()
@@ -112,7 +112,7 @@ func TestRanks(t *testing.T) {
 				}
 			}
 		}
-		// Some go, some change, and the mean length with them.
+		// Some records are deleted, some change, and the mean length changes too.
 		var gone []string
 		for range 300 {
 			gone = append(gone, fmt.Sprintf("r%d", 3000*r.IntN(2)+r.IntN(1500)))
@@ -125,8 +125,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// queries are some by words, of many and few hits, with and without conditions, and some by
-// vectors.
+// queries are searches by words, with many and few hits, with and without conditions, and searches by vectors.
 func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery) {
 	for i := range 60 {
 		q := store.TextQuery{Text: fmt.Sprintf("w%dx w%dx w%dx w1x w%dx", r.IntN(10), r.IntN(100), r.IntN(400), r.IntN(4)), K: 1 + r.IntN(20)}
@@ -160,7 +159,7 @@ func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors [
 	return append(hits, near...)
 }
 
-// embedded is a table in a folder with the records of another.
+// embedded is a table in a folder with the records of another table.
 func embedded(t *testing.T, of store.Table) store.Table {
 	t.Helper()
 	s, err := disk.Open(t.TempDir(), disk.Options{})
@@ -194,8 +193,7 @@ func TestUnavailable(t *testing.T) {
 	check.Is(t, err, store.ErrInvalid, "a wrong schema")
 }
 
-// A connection that is cut in the middle of the work is an error with a name, and the
-// next call has another connection.
+// A connection that is closed during a call is an error with a kind, and the next call gets another connection.
 func TestCut(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
@@ -213,7 +211,7 @@ func TestCut(t *testing.T) {
 		check.Is(t, err, store.ErrUnavailable, "a cut connection")
 	}
 	check.Must(t, err == nil && failed != 0, "%d calls failed, %v", failed, err)
-	// The lock that holds the generation is taken anew.
+	// The lock on the generation is taken again.
 	c := check.Of(s.Open(t.Context(), "corpus")).OK(t)
 	again := check.Of(c.Write(t.Context(), "first")).OK(t)
 	defer again.Close()
@@ -234,7 +232,7 @@ func admin(t *testing.T, sql string) {
 	check.OK(t, check.Err(db.Exec(t.Context(), sql)))
 }
 
-// What is of another version is refused, and so are texts that the server cannot hold.
+// Tables of another version are refused, and so are texts that the server cannot store.
 func TestMismatch(t *testing.T) {
 	s := open(t, postgres.Options{})
 	g := filled(t, s)
@@ -252,7 +250,7 @@ func TestMismatch(t *testing.T) {
 	check.Is(t, check.Err(postgres.Open(t.Context(), server(t), postgres.Options{Schema: schemaOf(s)})), store.ErrMismatch, "another version")
 }
 
-// What was discarded is removed when the last handle is closed.
+// A discarded generation is deleted when its last handle is closed.
 func TestSweep(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
@@ -270,7 +268,7 @@ func TestSweep(t *testing.T) {
 	check.Equal(t, generations(), 0, "generations are left")
 }
 
-// server is the connection string of a server for tests.
+// server returns the connection string of a server for tests.
 func server(t testing.TB) string {
 	url := os.Getenv("WILDGRAPH_POSTGRES")
 	if url == "" {
@@ -281,7 +279,7 @@ func server(t testing.TB) string {
 
 var stores atomic.Int64
 
-// schemas are those of the stores of a test.
+// schemas returns the schemas of a test's stores.
 var schemas sync.Map
 
 func open(t testing.TB, o postgres.Options) *postgres.Store {
@@ -300,7 +298,7 @@ func connect(t testing.TB) *pgx.Conn {
 	return check.Of(pgx.Connect(context.Background(), server(t))).OK(t)
 }
 
-// drop removes all schemas of a store.
+// drop deletes all schemas of a store.
 func drop(t testing.TB, schema string) {
 	ctx := context.Background()
 	db := connect(t)
@@ -328,7 +326,7 @@ func TestHNSW(t *testing.T) {
 	graphragtest.Store(t, factory(postgres.Options{HNSW: &postgres.HNSW{}}))
 }
 
-// The server of WILDGRAPH_POSTGRES_SMALL is the only one on its disk.
+// The server of WILDGRAPH_POSTGRES_SMALL has a disk of its own.
 func TestFull(t *testing.T) {
 	fill, free := graphragtest.Program(t, "WILDGRAPH_FILL"), graphragtest.Program(t, "WILDGRAPH_FREE")
 	t.Setenv("WILDGRAPH_POSTGRES", os.Getenv("WILDGRAPH_POSTGRES_SMALL"))
@@ -337,8 +335,8 @@ func TestFull(t *testing.T) {
 	graphragtest.FullStore(t, s, fill, free)
 }
 
-// refusing is a server that speaks the protocol and answers with an error: to whoever
-// connects, or to the first statement.
+// refusing is a server that speaks the protocol and answers with an error: to each connection, or to the first
+// statement.
 func refusing(t *testing.T, code string, connecting bool) (url string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check.OK(t, err)
@@ -392,7 +390,7 @@ func refuse(b *pgproto3.Backend, code string, connecting bool) {
 	}
 }
 
-// What a server says is told by the names of package store.
+// The server's errors become errors of package store.
 func TestRefused(t *testing.T) {
 	for _, x := range []struct {
 		what, code string
@@ -415,7 +413,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A role that may not make schemas is told so, and nothing is there afterwards.
+// A role that may not create schemas gets an error that says so, and leaves nothing behind.
 func TestRoleWithoutRights(t *testing.T) {
 	role := fmt.Sprintf("wgtest_role_%d", os.Getpid())
 	admin(t, `CREATE EXTENSION IF NOT EXISTS vector`)

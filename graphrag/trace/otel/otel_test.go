@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Spans come to an SDK with their parents, kinds, attributes and errors, below a span of the
-// program's own; the text of an error does not.
+// Spans are passed to an SDK with their parents, kinds, attributes and error types, below a span of the
+// program; the text of an error is not passed.
 func TestSpans(t *testing.T) {
 	kept := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(kept)).Tracer("test")
@@ -49,7 +49,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// The bridge links the API, and no SDK; who imports package trace links neither.
+// The bridge links the API and no SDK; a program that imports package trace links neither.
 func TestLinks(t *testing.T) {
 	for pkg, may := range map[string]string{".": "go.opentelemetry.io/otel", "github.com/wildgraph/wildgraph/graphrag/trace": "none"} {
 		out := check.Of(exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()).OK(t)

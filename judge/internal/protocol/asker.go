@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package protocol is the protocol of the judges by model: every item has an id made from the data, every
-// verdict is required, and control items ([Canary]) are mixed in, so that a text that addresses the judge
-// gains nothing. It also holds the requests that several profiles share.
+// verdict is required, and control items ([Canary]) are mixed in, so that a text with instructions for the
+// judge has no effect. It also has the requests that several profiles share.
 package protocol
 
 import (
@@ -26,37 +26,37 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("judge-exam", promptFiles)
 
-// Asker sends requests of a profile to a model.
+// Asker sends the requests of a judge's profile to a model.
 type Asker struct {
 	judge.Options
 	model llm.Model
 	name  string
 }
 
-// New returns the asker of a profile with the version of its prompts and protocol.
+// New returns the asker of a profile; version is the version of the profile's prompts and protocol.
 func New(m llm.Model, profile string, version int, o judge.Options) (Asker, error) {
 	if m == nil {
-		return Asker{}, errors.New("judge: no model")
+		return Asker{}, errors.New("judge: the model is nil: name one")
 	}
 	name := fmt.Sprintf("wildgraph/%s/gold/v%d", profile, version) + Suffix(o)
 	return Asker{o, m, name + "/" + m.Name()}, nil
 }
 
-// Name returns everything that figures depend on: profile, kind of precision, version, options that differ
-// from the profile's, and model.
+// Name names everything that figures depend on: profile, kind of precision, version, options other than the
+// default, and model.
 func (e Asker) Name() string { return e.name }
 
-// Request returns the request of one of the profile's prompts, with values in its placeholders.
+// Request returns the request of a prompt with the given values in its placeholders.
 func Request(p prompts.Set, stage, name string, values map[string]any) llm.Request {
 	r, err := p.Request(context.Background(), stage, name, values)
 	if err != nil {
-		panic("judge: " + err.Error()) // the files are part of the program
+		panic("judge: " + err.Error()) // a fault of the built-in prompts
 	}
 	r.JSON = true
 	return r
 }
 
-// PlainAll is [Plain] of each text.
+// PlainAll applies [Plain] to each text.
 func PlainAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -65,7 +65,7 @@ func PlainAll(texts []string) []string {
 	return out
 }
 
-// Split asks for the statements of the answer, at most limit of them; more reports whether it has others.
+// Split asks for the statements of the answer, at most limit; more reports whether the answer has others.
 func (e Asker) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (statements []string, more bool, err error) {
 	question, answer := Plain(c.Question), Plain(c.Answer)
 	f := prompts.NewFence(question, answer)
@@ -87,7 +87,7 @@ func (e Asker) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (st
 	return statements, cut || more, err
 }
 
-// Support counts the statements that one or several of the texts make together.
+// Support asks the model which statements the texts support, alone or together, and returns their number.
 func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace) (int, error) {
 	if len(statements) == 0 {
 		return 0, nil
@@ -113,7 +113,7 @@ func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace
 	return e.Yes(ctx, NewBatch("s", seed, len(statements), True, False), t, ask)
 }
 
-// Yes counts the items of a batch whose verdict is 1.
+// Yes asks for verdicts on a batch and returns the number of real items whose verdict is 1.
 func (e Asker) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (n int, err error) {
 	verdicts, err := e.Scores(ctx, b, []string{"score"}, t, ask)
 	for _, v := range verdicts {
@@ -146,8 +146,8 @@ func Suffix(o judge.Options) string {
 	return ""
 }
 
-// Plain removes characters that a reader does not see and a model does: control and format characters
-// (zero-width, direction, tags) and broken UTF-8. The two joiners stay, since scripts need them.
+// Plain removes characters that a person does not see but a model does: control and format characters
+// (zero-width, direction, tags) and invalid UTF-8. The two joiners, which some scripts need, are kept.
 func Plain(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
 		return s
@@ -172,7 +172,7 @@ func Word(raw json.RawMessage) string {
 	return strings.TrimSpace(s)
 }
 
-// Distinct drops empty and repeated statements and cuts the list at limit.
+// Distinct removes empty and repeated statements, and keeps at most limit of the others.
 func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 	for _, s := range statements {
 		if s = strings.TrimSpace(s); !Blank(s) && !slices.Contains(kept, s) {
@@ -185,7 +185,7 @@ func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 	return kept, false
 }
 
-// WithoutSummary returns the judgment of a case without gold statements or answer, and whether it is one.
+// WithoutSummary returns the judgment of a case without gold statements or answer, and false for other cases.
 func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	if len(c.Statements) == 0 {
 		none := judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}
@@ -200,7 +200,7 @@ func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	return judge.SummaryJudgment{}, false, nil
 }
 
-// Gold reports blank and repeated gold statements.
+// Gold returns an error for blank and for repeated gold statements.
 func Gold(c judge.Case) error {
 	for i, s := range c.Statements {
 		if Blank(s) {
@@ -213,9 +213,9 @@ func Gold(c judge.Case) error {
 	return nil
 }
 
-// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated holds, for each
-// gold statement, the predicted ones that state it, alone or together, in order; supported marks the
-// predicted ones with gold support.
+// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated has, for each gold
+// statement, the sorted indices of the predicted statements that state it, alone or together; supported is true
+// for the predicted statements that the gold ones support.
 func Together(s *judge.SummaryJudgment, stated [][]int, supported []bool) {
 	met, held := 0, 0
 	for g, by := range stated {
@@ -234,26 +234,26 @@ func Together(s *judge.SummaryJudgment, stated [][]int, supported []bool) {
 	s.Ceiling = judge.Score(min(1, float64(len(stated))/float64(len(s.Predicted))), "")
 }
 
-// Recall sets the recall of a summary.
+// Recall sets the recall of a summary: met of the gold statements are stated.
 func Recall(s *judge.SummaryJudgment, met, gold int) {
 	s.Counts.Gold, s.Counts.GoldMet = gold, met
 	s.Recall = judge.Score(float64(met)/float64(gold), "")
 }
 
-// Precision sets the precision of a summary.
+// Precision sets the precision of a summary: met of the predicted statements are supported.
 func Precision(s *judge.SummaryJudgment, met int) {
 	s.Counts.Predicted, s.Counts.PredictedMet = len(s.Predicted), met
 	s.Precision = judge.Score(float64(met)/float64(len(s.Predicted)), "")
 }
 
-// NoStatement scores an answer without statements.
+// NoStatement sets recall and precision to 0, for an answer without statements.
 func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
 	none := judge.Score(0, "no statement in the answer")
 	s.Recall, s.Precision = none, none
 	s.Counts.Gold = len(c.Statements)
 }
 
-// Ungrounded returns the verdict on a case without evidence or answer, and whether it is one.
+// Ungrounded returns the verdict on the grounding of a case without evidence or answer, else false.
 func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	reason := ""
 	switch {
@@ -265,7 +265,7 @@ func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""
 }
 
-// Grounded returns the verdict on an answer with held of its claims supported.
+// Grounded returns the verdict on an answer of whose claims the evidence supports held: 1 if all.
 func Grounded(held, claims int) judge.Verdict {
 	value := 0.0
 	if held == claims {
@@ -306,7 +306,7 @@ func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
 		}
 		return judge.NoScore(fmt.Sprintf("%s: the judge failed: %v", cause, err)), nil
 	}
-	return judge.Verdict{}, fmt.Errorf("judge: %w", err)
+	return judge.Verdict{}, fmt.Errorf("judge: ask the model: %w", err)
 }
 
 // MaxStatements is the largest number of statements of an answer, as in the released evaluator.

@@ -25,11 +25,11 @@ import (
 // Item is one item of a request. Real items have an index in the caller's list, control items an expected
 // verdict.
 type Item struct {
-	ID    string // unique in the batch
-	Index int    // of a real item, or True or False
+	ID    string // identifier, unique in the batch
+	Index int    // index of a real item in the caller's list; True or False for a control item
 }
 
-// The indices of control items.
+// The indices of control items: a true statement and a false one.
 const (
 	True  = -1
 	False = -2
@@ -42,16 +42,16 @@ func (i Item) Canary() bool { return i.Index < 0 }
 func (i Item) fault(denied, granted bool) error {
 	switch {
 	case i.Index == True && denied:
-		return fmt.Errorf("%w: the judge denied a plain truth", errCanary)
+		return fmt.Errorf("%w: the judge denied a true control item", errCanary)
 	case i.Index == False && granted:
-		return fmt.Errorf("%w: the judge granted a plain falsehood", errCanary)
+		return fmt.Errorf("%w: the judge confirmed a false control item", errCanary)
 	}
 	return nil
 }
 
-// Named returns the indices of the items whose ids are in a list, in order and each once, and the number of
-// unknown ids. The error is [ErrNoVerdict] if there is no list, or only unknown ids; otherwise it reports a
-// wrong verdict on a control item.
+// Named reads a model's list of the ids that match item i. It returns the indices of the items with these ids,
+// sorted and each once, and the number of unknown ids. The error is [ErrNoVerdict] if there is no list, or only
+// unknown ids; otherwise it reports a control item with a wrong verdict.
 func (i Item) Named(list json.RawMessage, among []Item) (found []int, unknown int, err error) {
 	for _, id := range strings.FieldsFunc(word(list), func(r rune) bool { return r != '-' && r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		at := slices.IndexFunc(among, func(it Item) bool { return it.ID == id })
@@ -74,14 +74,14 @@ func (i Item) Named(list json.RawMessage, among []Item) (found []int, unknown in
 	return found, unknown, err
 }
 
-// noItem lists the words in a list of ids that name no item.
+// noItem lists the words that models write into a list of ids and that are no ids.
 var noItem = []string{"none", "nothing", "null", "n/a", "-", "and"}
 
-// Batch holds the items of one call in the order they are shown.
+// Batch holds the items of one call in the order in which they are shown.
 //
-// An id is a letter and a number, with a code made from the data: a judged text cannot contain the hash of
-// itself, so a verdict copied from the data is invalid. The code is a part of every id, or, in a brief batch,
-// occurs once in the reply.
+// An id is a letter and a number, with a code made from the data: a judged text cannot contain its own hash, so
+// a verdict that is copied from the data is invalid. The code is part of every id; in a brief batch the reply
+// states it once instead.
 type Batch struct {
 	Items []Item
 	Code  string
@@ -97,7 +97,7 @@ func NewBatch(letter, seed string, n int, canaries ...int) Batch {
 	return b
 }
 
-// Brief returns a batch of several lists under one code, each list with its letter.
+// Brief returns a batch of several lists with one code. Each list has its own letter.
 func Brief(seed string, lists ...List) Batch {
 	all := Batch{brief: true}
 	for _, l := range lists {
@@ -107,7 +107,7 @@ func Brief(seed string, lists ...List) Batch {
 	return all
 }
 
-// List is a part of a brief batch: N real items, and canaries.
+// List is a part of a brief batch: N real items, and control items.
 type List struct {
 	Letter   string
 	N        int
@@ -131,12 +131,12 @@ func numberItems(letter, seed string, n int, canaries []int) Batch {
 	return b
 }
 
-// Of returns the items of one list, in order.
+// Of returns the items of the list with a letter, in order.
 func (b Batch) Of(letter string) []Item {
 	return slices.DeleteFunc(slices.Clone(b.Items), func(it Item) bool { return !strings.HasPrefix(it.ID, letter) })
 }
 
-// Pick returns the text at a real index, or the text of a canary.
+// Pick returns the text of an item: the one at its index in real, or for a control item whenTrue or whenFalse.
 func (i Item) Pick(real []string, whenTrue, whenFalse string) string {
 	switch i.Index {
 	case True:
@@ -147,7 +147,7 @@ func (i Item) Pick(real []string, whenTrue, whenFalse string) string {
 	return real[i.Index]
 }
 
-// Listed writes one item per line, so that none can pass for two.
+// Listed writes each item on one line, so that no item looks like two.
 func Listed(items []Item, text func(Item) string) string {
 	lines := make([]string, len(items))
 	for i, it := range items {
@@ -156,23 +156,23 @@ func Listed(items []Item, text func(Item) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line is one verdict of a reply: the id, and the parts that the prompt asks for, by key.
+// Line is one verdict of a reply, by JSON key: the id, and the parts that the prompt asks for.
 type Line map[string]json.RawMessage
 
-// replyLines is a reply: verdicts, and the number of the lists if the batch is brief.
+// replyLines is a reply: the verdicts, and for a brief batch the number that is its code.
 type replyLines struct {
 	Number  json.RawMessage
 	Results []Line
 }
 
-// UnmarshalJSON reads the verdicts in a list, alone, or in an object under their ids, whose values may be
-// plain verdicts; other objects around them are searched.
+// UnmarshalJSON reads one verdict, a list of verdicts, or an object of verdicts by id, whose values may be
+// scores alone; it also finds these inside other objects.
 func (l *replyLines) UnmarshalJSON(data []byte) error {
 	l.read("", data, 0)
 	return nil
 }
 
-// maxNested is the depth to which verdicts are searched.
+// maxNested is the depth of nested values to which verdicts are searched.
 const maxNested = 4
 
 var anID = regexp.MustCompile(`(?i)^[a-z][0-9]+(-[0-9a-f]+)?$`)
@@ -205,7 +205,7 @@ func (l *replyLines) read(id string, raw json.RawMessage, depth int) {
 	}
 }
 
-// Check is called by replies.Decode.
+// Check returns an error for a reply without verdicts; replies.Decode calls it.
 func (l *replyLines) Check() error {
 	if len(l.Results) == 0 {
 		return errors.New(`it has no verdict under an id: the key "results" is missing, or empty`)
@@ -213,10 +213,10 @@ func (l *replyLines) Check() error {
 	return nil
 }
 
-// word returns a part of a verdict in lower case.
+// word returns a part of a verdict as text in lower case.
 func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
-// Value reads a 0 or a 1 in the spellings of models. Anything else is unusable: a guess would be a score.
+// Value reads the score 0 or 1, which models also write as "yes" or "incorrect". ok is false for anything else.
 func (l Line) Value() (n int, ok bool) {
 	n, ok = scoreValues[strings.Trim(word(l["score"]), "*.")]
 	return n, ok
@@ -224,7 +224,7 @@ func (l Line) Value() (n int, ok bool) {
 
 var scoreValues = map[string]int{"1": 1, "1.0": 1, "true": 1, "yes": 1, "correct": 1, "0": 0, "0.0": 0, "false": 0, "no": 0, "incorrect": 0}
 
-// scored finds the score of a line under other keys, if these agree.
+// scored sets the score of a line that lacks one from other keys, such as "verdict", if these agree.
 func (l Line) scored() Line {
 	if l["score"] != nil {
 		return l
@@ -245,8 +245,8 @@ func (l Line) same(o Line) bool {
 	return !slices.ContainsFunc([]string{"score", "statements", "gold", "by"}, func(part string) bool { return Word(l[part]) != Word(o[part]) })
 }
 
-// uniqueLines returns the line of each requested item. Lines under other ids and repetitions are counted;
-// contradictory lines of one id are no verdict.
+// uniqueLines returns the line of each requested item, by id. It counts lines with other ids and repeated
+// lines; an id whose lines contradict each other gets none.
 func uniqueLines(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
 	out, torn := make(map[string]Line, len(asked)), make(map[string]bool)
 	for _, l := range found {
@@ -266,23 +266,23 @@ func uniqueLines(asked []Item, found []Line, p *judge.Protocol) map[string]Line 
 	return out
 }
 
-// ErrNoVerdict reports a line without a verdict on its item, which is requested once more.
+// ErrNoVerdict reports an item without a usable verdict, which is requested once more.
 var ErrNoVerdict = errors.New("no usable verdict")
 
-// errCanary marks a batch with a wrong verdict on a canary, errCrossed one in which a statement was matched
-// with a canary.
+// errCanary means that the model's verdict on a control item is wrong, errCrossed that it matched a statement
+// with a control item.
 var (
 	errCanary  = errors.New("canary failed")
 	errCrossed = fmt.Errorf("%w: the judge matched a statement with a control item", errCanary)
 )
 
-// partSchemas are the schemas of the possible parts of a line, besides its id.
+// partSchemas are the JSON schemas of the parts that a line may have besides its id.
 var partSchemas = map[string]string{
 	"reason": `{"type":"string"}`, "score": `{"type":"integer","enum":[0,1]}`, "more": `{"type":"boolean"}`,
 	"gold": `{"type":"array","items":{"type":"string"}}`, "by": `{"type":"array","items":{"type":"string"}}`, "statements": `{"type":"array","items":{"type":"string"}}`,
 }
 
-// schema returns the schema of a reply whose lines have these parts, in their order.
+// schema returns the JSON schema of a reply whose lines have the given parts, in this order.
 func (b Batch) schema(of []string) json.RawMessage {
 	line, required, number := `"id":{"type":"string"}`, `"id"`, [2]string{}
 	for _, part := range of {
@@ -296,17 +296,17 @@ func (b Batch) schema(of []string) json.RawMessage {
 		`{"type":"object","additionalProperties":false,"properties":{%s},"required":[%s]}}},"required":[%s"results"]}`, number[0], line, required, number[1]))
 }
 
-// Run asks for lines with some parts until accept takes a verdict on every item: once for all, and once more
-// for the missing ones. Dropping an item would shrink the denominator and raise the score. Every call
-// contains the canaries; a reply without them proves nothing, and the whole batch is repeated. The errors of
-// accept are [ErrNoVerdict] and the ones of [Item.Named].
+// Run asks the model for a line with the parts of on every item, and passes each to accept. Items without a
+// usable verdict are requested once more: leaving one out would raise the score. Every call contains the
+// control items; if the reply has no verdict on them, the whole batch is requested once more. accept may return
+// [ErrNoVerdict] and the errors of [Item.Named].
 func (e Asker) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) error) error {
 	open := b.Items
 	var crossed error
 	for again := range 2 {
 		request := ask(open)
 		request.Schema, request.SchemaName = b.schema(of), request.Stage
-		if again > 0 { // a different request: a cache would repeat the reply
+		if again > 0 { // the text changes, so that a cache does not return the same reply
 			request.Messages = slices.Clone(request.Messages)
 			request.Messages[len(request.Messages)-1].Text += repeatNote
 		}
@@ -316,10 +316,10 @@ func (e Asker) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func
 			return err
 		}
 		if b.brief && word(found.Number) != b.Code {
-			found.Results = nil // a reply without the number was written without reading the prompt
+			found.Results = nil // a model that read the prompt states the number
 		}
 		verdicts := uniqueLines(open, found.Results, &t.Protocol)
-		left := make(map[string]bool) // by ID
+		left := make(map[string]bool) // IDs of the items without a usable verdict
 		all := false
 		for _, it := range open {
 			err := ErrNoVerdict
@@ -351,18 +351,18 @@ func (e Asker) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func
 		})
 		t.Protocol.Missing += len(left)
 	}
-	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("no usable verdict on every item")}
+	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("some items have no usable verdict after two requests")}
 }
 
 const repeatNote = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and numbers whole, as they stand above."
 
-// Canary is a control item: a well-known fact in two wordings, and a falsehood about it. One true and one
-// false item are mixed with the real ones. A judge that errs on them has been manipulated, or reads
-// carelessly; either way its verdicts on the other items are worthless.
+// Canary is a control item: a well-known fact in two wordings, and a falsehood about it. One true and one false
+// item are mixed with the real ones. A judge with a wrong verdict on them has been manipulated or is careless;
+// its other verdicts are worthless.
 type Canary struct {
-	// Key is the word by which a text would mention the same subject; such a text gets another canary.
+	// Key is a word that texts about the same subject contain; such texts get another control item.
 	Key string
-	// Question has the answer Fact, which Restated repeats and Falsehood contradicts.
+	// Fact answers Question; Restated says the same in other words, and Falsehood contradicts it.
 	Question, Fact, Restated, Falsehood string
 }
 
@@ -379,7 +379,7 @@ func Canaries() []Canary {
 //go:embed prompts/canaries.tsv
 var canaryTable string
 
-// ChooseCanary picks one by the seed whose subject the texts do not mention.
+// ChooseCanary returns a control item whose subject the texts do not mention; the seed decides among several.
 func ChooseCanary(seed string, texts ...string) Canary {
 	all := strings.ToLower(strings.Join(texts, "\n"))
 	items := Canaries()
@@ -392,11 +392,11 @@ func ChooseCanary(seed string, texts ...string) Canary {
 	return items[first]
 }
 
-// position returns a number below n made from a seed of hexadecimal digits.
+// position returns a number below n that is computed from a seed of hexadecimal digits.
 func position(seed string, n int) int {
 	h, err := strconv.ParseUint(seed[:min(8, len(seed))], 16, 64)
 	if err != nil {
-		return 0 // a seed that is no hash: any place will do
+		return 0 // a seed without hexadecimal digits gives the first position
 	}
 	return int(h % uint64(n))
 }

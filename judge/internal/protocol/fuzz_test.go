@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Replies of judges, and the verdict that they give at the first asking, or none.
+// Replies of judges, with the verdict after the first request, or none.
 func TestReplies(t *testing.T) {
 	const seed = "0123456789abcdef"
 	scores := NewBatch("s", seed, 1, True, False)
@@ -61,8 +61,8 @@ func TestReplies(t *testing.T) {
 	check.OK(t, err)
 }
 
-// FuzzReply reads any reply of a judge: at most one line per id that was asked
-// for, and every discarded line counted.
+// FuzzReply reads any reply of a judge: at most one line for each requested id, and every discarded line
+// counted.
 func FuzzReply(f *testing.F) {
 	b := NewBatch("p", "0123456789abcdef", 3, True, False)
 	for _, s := range []string{

@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	hits   = 10 // of a question
-	warm   = 25 // untimed passes, for just-in-time compilers
-	passes = 9  // timed passes; the fastest counts, for each question
+	hits   = 10 // number of hits of a question
+	warm   = 25 // number of untimed passes, for just-in-time compilers
+	passes = 9  // number of timed passes; for each question the fastest counts
 )
 
-// program is a program to compare.
+// program is a program with a search library.
 type program struct {
 	name    string
 	command []string
-	index   string // the path of its index
+	index   string // path of its index
 
-	running *exec.Cmd // searches
+	running *exec.Cmd // the program's running search process
 	in      io.WriteCloser
 	out     *bufio.Reader
 }
 
-// compare prints the figures of this library and of programs, given as NAME=COMMAND.
+// compare prints the figures of this library and of the other programs, which are given as NAME=COMMAND.
 func compare(ctx context.Context, peers []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -54,7 +54,7 @@ func compare(ctx context.Context, peers []string) error {
 	rounds := 3
 	if s := os.Getenv("ROUNDS"); s != "" {
 		if rounds, err = strconv.Atoi(s); err != nil {
-			return fmt.Errorf("ROUNDS: %w", err)
+			return fmt.Errorf("read the variable ROUNDS: %w", err)
 		}
 	}
 	d, err := load(os.Getenv("WILDGRAPHBENCH_DIR"))
@@ -74,14 +74,14 @@ func compare(ctx context.Context, peers []string) error {
 			m := measuring{all: all, data: d, pieces: cut(d.pages, s.size), dir: dir, round: round + 1}
 			m.set = display.Digits(len(m.pieces)) + " " + s.name
 			if err := m.run(ctx); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("measure %s: %w", s.name, err)
 			}
 		}
 	}
 	return nil
 }
 
-// measuring is one round over one set.
+// measuring is one round of measurements with one set of pieces.
 type measuring struct {
 	all    []*program
 	data   data
@@ -102,7 +102,7 @@ func (m *measuring) run(ctx context.Context) error {
 	}
 	for _, p := range m.all {
 		if err := m.build(ctx, p, pieces); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("build the index of %s: %w", p.name, err)
 		}
 	}
 	if err := m.cores(ctx, pieces); err != nil {
@@ -110,7 +110,7 @@ func (m *measuring) run(ctx context.Context) error {
 	}
 	for _, p := range m.all {
 		if err := p.start(ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("start %s: %w", p.name, err)
 		}
 		defer p.stop()
 	}
@@ -129,7 +129,7 @@ func (m *measuring) run(ctx context.Context) error {
 	return nil
 }
 
-// build measures a program indexing the pieces.
+// build measures how a program indexes the pieces.
 func (m *measuring) build(ctx context.Context, p *program, pieces string) error {
 	p.index = filepath.Join(m.dir, strings.ReplaceAll(p.name, " ", "-"))
 	if err := os.RemoveAll(p.index); err != nil {
@@ -153,7 +153,7 @@ func (m *measuring) build(ctx context.Context, p *program, pieces string) error 
 	return err
 }
 
-// cores compares the time that a build takes on two cores with that on one.
+// cores prints the time of this library's build on two cores, divided by the time on one core.
 func (m *measuring) cores(ctx context.Context, pieces string) error {
 	var took [2]time.Duration
 	for i := range took {
@@ -189,7 +189,7 @@ func (m *measuring) search(what, file string) error {
 		for i, p := range m.all {
 			times, err := p.pass(file)
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return fmt.Errorf("search with %s: %w", p.name, err)
 			}
 			if pass < warm {
 				continue
@@ -239,7 +239,7 @@ func (p *program) start(ctx context.Context) (err error) {
 	return p.running.Start()
 }
 
-// pass searches all questions of a file, and returns the times.
+// pass makes the program search for all questions of a file, and returns the times.
 func (p *program) pass(file string) ([]float64, error) {
 	if _, err := fmt.Fprintln(p.in, file); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (p *program) pass(file string) ([]float64, error) {
 	}
 	fields := strings.Fields(line)
 	if last := len(fields) - 1; last < 1 || fields[last] == "0" {
-		return nil, errors.New("nothing was found")
+		return nil, errors.New("the program found nothing")
 	}
 	times := make([]float64, len(fields)-1)
 	for i := range times {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command bm25 compares package bm25 with other search libraries, each in its own program, see README.md.
-// `run` runs them in turn; `build` and `search` are this library's program.
+// Command bm25 compares package bm25 with other search libraries, each in its own program, see README.md. `bm25
+// run` runs these in turn; `bm25 build` and `bm25 search` are this library's program.
 package main
 
 import (
@@ -39,16 +39,16 @@ func run(ctx context.Context, args []string) error {
 	return fmt.Errorf("usage: bm25 run NAME=COMMAND..., bm25 build PIECES INDEX, bm25 search INDEX")
 }
 
-// cpu is the CPU time in nanoseconds of the process or the thread.
+// cpu returns the CPU time of the process or the thread, by the clock's number, in nanoseconds.
 func cpu(clock int32) int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(clock, &t); err != nil {
-		panic(err) // cannot happen with the clocks of a process
+		panic(err) // cannot happen with the clocks of process and thread
 	}
 	return t.Nano()
 }
 
-// build reads pieces, indexes and saves them, and prints the CPU time.
+// build reads the pieces, indexes them, saves the index, and prints the CPU time of the process.
 func build(ctx context.Context, pieces, file string) error {
 	texts, err := readRecords(pieces)
 	if err != nil {
@@ -65,8 +65,8 @@ func build(ctx context.Context, pieces, file string) error {
 	return nil
 }
 
-// search answers the questions of the files that standard input names, and prints the CPU time of each and
-// the number of all hits.
+// search reads names of files from standard input and searches for the questions in each file. It prints the
+// CPU time of each search, and the number of all hits.
 func search(file string) error {
 	ix, err := bm25.Open(file, text.Plain())
 	if err != nil {
@@ -95,7 +95,7 @@ func search(file string) error {
 	return files.Err()
 }
 
-// data has the pages of WildGraphBench, and the distinct words of each question.
+// data has the texts of WildGraphBench's pages, and in whole its questions, each reduced to distinct words.
 type data struct{ pages, whole []string }
 
 func load(dir string) (d data, err error) {
@@ -119,7 +119,7 @@ func distinct(a *text.Standard, question string) string {
 	return strings.Join(words, " ")
 }
 
-// cut cuts the pages into pieces of size bytes.
+// cut splits the pages into pieces of size bytes.
 func cut(pages []string, size int) (pieces []string) {
 	for _, p := range pages {
 		for len(p) > 0 {
@@ -166,14 +166,14 @@ func readRecords(path string) ([]string, error) {
 	return texts, nil
 }
 
-// posting counts a word in a piece.
+// posting is the number of occurrences of a word in a piece.
 type posting struct {
 	piece int32
 	times float64
 }
 
-// exact compares all hits with sums in float64 over every posting, which it counts itself. It returns the
-// largest difference of a score, and an error if a hit is not among the best.
+// exact compares the hits of all questions with scores that it computes in float64 from postings of its own. It
+// returns the largest difference of a score, and an error if the hits are not the best pieces in their order.
 func exact(ix *bm25.Index, pieces, questions []string) (worst float64, err error) {
 	lists, lengths, average := map[string][]posting{}, make([]float64, len(pieces)), 0.0
 	words := text.Plain()
@@ -204,14 +204,14 @@ func exact(ix *bm25.Index, pieces, questions []string) (worst float64, err error
 		for _, f := range found {
 			worst = max(worst, math.Abs(sums[f.ID]-f.Score))
 			if f.Score > last {
-				return worst, fmt.Errorf("%q: %v is out of order", q, f)
+				return worst, fmt.Errorf("question %q: hit %v is out of order", q, f)
 			}
 			last = f.Score
 			sums[f.ID] = 0
 		}
 		for i, sum := range sums {
 			if sum > last+1e-4 || len(found) < hits && sum > 0 {
-				return worst, fmt.Errorf("%q: piece %d with %g is not among the best, the last has %g", q, i, sum, last)
+				return worst, fmt.Errorf("question %q: piece %d with score %g is no hit, but the last hit has score %g", q, i, sum, last)
 			}
 		}
 	}

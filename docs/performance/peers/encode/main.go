@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 	return fmt.Errorf("usage: encode texts DATA | encode MODEL TEXTS VECTORS TOKENS ROUND")
 }
 
-// writeTexts prints a passage of each of the first pages.
+// writeTexts prints a passage from each of the first pages.
 func writeTexts(data string) error {
 	const passages, words = 128, 125
 	var out []string
@@ -58,8 +58,8 @@ func writeTexts(data string) error {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// encode prints tokens per second, of CPU time on one core and of wall time on more, and writes the vectors of
-// both kinds.
+// encode measures tokens per second, of CPU time on one core and of wall time on several, with float32 and int8
+// weights, and writes the vectors.
 func encode(ctx context.Context, model, file, vectors string, tokens, round int) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -104,7 +104,7 @@ func encode(ctx context.Context, model, file, vectors string, tokens, round int)
 	return out.Close()
 }
 
-// now returns the CPU time of the process on one core, and the wall time on more, in seconds.
+// now returns the CPU time of the process if it has one core, else the wall time, in seconds.
 func now() float64 {
 	if runtime.GOMAXPROCS(0) > 1 {
 		return float64(time.Now().UnixNano()) / 1e9

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command graph measures graphs for .ci/peers graph: see the file run.
+// Command graph measures Leiden and PageRank on graphs for .ci/peers graph, see the file run.
 package main
 
 import (
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 	return measure(ctx, set, list, round)
 }
 
-// edges returns a graph and its title.
+// edges returns the edges of a graph and its title in tables.
 func edges(name string) (list graphragtest.EdgeList, set string, err error) {
 	switch name {
 	case "names":
@@ -52,10 +52,10 @@ func edges(name string) (list graphragtest.EdgeList, set string, err error) {
 	case "planted":
 		return graphragtest.Planted(1e6, 5e6, 1000, .3, 1), "planted partition, 1,000,000 nodes", nil
 	}
-	return list, "", fmt.Errorf("no graph %q", name)
+	return list, "", fmt.Errorf("no graph is called %q: want names or planted", name)
 }
 
-// merged returns one edge for each pair, with the sum of the weights.
+// merged returns one edge for each pair of nodes, with the sum of the pair's weights.
 func merged(list graphragtest.EdgeList) graphragtest.EdgeList {
 	g := list.Graph()
 	list.Edges = list.Edges[:0]
@@ -71,7 +71,7 @@ func merged(list graphragtest.EdgeList) graphragtest.EdgeList {
 
 const resets = 32
 
-// write writes the edges and the reset sets for the peers.
+// write writes the edges, and the sets of nodes to which PageRank resets, for the other programs.
 func write(data, set string, list graphragtest.EdgeList) error {
 	var ends, weights, sets bytes.Buffer
 	for _, e := range list.Edges {
@@ -91,7 +91,7 @@ func write(data, set string, list graphragtest.EdgeList) error {
 	return nil
 }
 
-// cpu returns the CPU time of a call in seconds.
+// cpu calls do and returns the CPU time it takes, in seconds.
 func cpu(do func() error) (float64, error) {
 	before := figure.CPU()
 	err := do()
@@ -119,7 +119,7 @@ func measure(ctx context.Context, set string, list graphragtest.EdgeList, round 
 	return nil
 }
 
-// walks measures PageRank per query, after a query that allocates the memory.
+// walks measures PageRank with a damping per query, after one query that allocates the memory.
 func walks(ctx context.Context, f figure.Figure, g *graph.Graph, damping float64) error {
 	s, err := ppr.New(g, ppr.Options{Damping: damping})
 	if err != nil {
@@ -150,12 +150,12 @@ func walks(ctx context.Context, f figure.Figure, g *graph.Graph, damping float64
 	return err
 }
 
-// window is the number of words in which names occur together.
+// window is the number of words of a text whose names are joined by edges.
 const window = 75
 
-// namesOf returns a graph of the names on the pages of WildGraphBench. A name is a run of capitalised words. Each
-// window of 75 words adds an edge of weight 1 for each pair of different names in it. Names are numbered in order of
-// appearance, without names that have no edge.
+// namesOf returns a graph of the names on the pages of WildGraphBench. A name is a sequence of capitalised
+// words. Each window of 75 words adds an edge of weight 1 for each pair of different names in it. Names that
+// have edges are numbered in order of appearance.
 func namesOf(dir string) (graphragtest.EdgeList, error) {
 	c := cooccurrence{ids: map[string]int32{}}
 	pages, _, err := figure.Pages(dir)
@@ -172,7 +172,7 @@ type cooccurrence struct {
 	edges []graph.Edge
 }
 
-// join adds the edges of one window.
+// join adds the edges between the names in one window.
 func (c *cooccurrence) join(words []string) {
 	found := names(words)
 	if len(found) < 2 {
@@ -194,8 +194,7 @@ func (c *cooccurrence) join(words []string) {
 	}
 }
 
-// names returns the different runs of capitalised words. Punctuation at the end
-// of a word ends the run.
+// names returns the different sequences of capitalised words. Punctuation ends a sequence.
 func names(words []string) []string {
 	var found, parts []string
 	end := func() {

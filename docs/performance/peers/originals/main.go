@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command originals compares systems with the programs that they follow, with a model that answers
-// immediately, for .ci/peers originals: see the file run.
+// Command originals measures systems of this library for .ci/peers originals, which compares them with the
+// original programs, using a model that answers immediately. See the file run.
 package main
 
 import (
@@ -71,7 +71,7 @@ func show(d fake.Data, err error) error {
 	return json.NewEncoder(os.Stdout).Encode(d)
 }
 
-// count returns the counts of the server since the last call, and resets them.
+// count returns the numbers of calls, texts and tokens that the server has counted, and resets them to 0.
 func count(base string) (c struct{ Calls, Texts, Asked, Answered int64 }, err error) {
 	for _, what := range []string{"/count", "/reset"} {
 		reply, err := http.Get(base + what)
@@ -91,7 +91,7 @@ func count(base string) (c struct{ Calls, Texts, Asked, Answered int64 }, err er
 	return c, nil
 }
 
-// measure prints the costs of indexing, questions, an insert and a delete.
+// measure prints the costs of indexing, of a question, of an insert and of a delete.
 func measure(ctx context.Context, base string, d fake.Data, name string, f figure.Figure) error {
 	config := transport.Config{BaseURL: base + "/v1", Model: "fake", Key: "x"}
 	model, err := transport.OpenAI(config)
@@ -117,7 +117,7 @@ func measure(ctx context.Context, base string, d fake.Data, name string, f figur
 	step := func(what string, do func() error) error {
 		begun := figure.CPU()
 		if err := do(); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+			return fmt.Errorf("measure %s: %w", what, err)
 		}
 		f.Show(what, figure.CPU()-begun, "CPU s")
 		c, err := count(base)

@@ -26,26 +26,26 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// outcome is the graph of a program, and what it finds for each question, by mode.
+// outcome is the graph of a program, and its results for each question, by mode.
 type outcome struct {
 	nodes map[string]bool
 	edges map[[2]string]float64
 	asked map[string][]found
 }
 
-// found are names, pairs of names and passages, best first.
+// found has names, pairs of names and passages, best first.
 type found struct {
 	entities  []string
 	relations [][2]string
 	passages  []int
 }
 
-// fold is the rule by which names are compared: HippoRAG knows their ASCII letters alone.
+// fold returns the form in which names are compared: HippoRAG keeps only their ASCII letters.
 func fold(name string) string { return strings.Join(strings.Fields(kg.FoldASCII.Key(name)), " ") }
 
 func pair(a, b string) [2]string { return [2]string{min(fold(a), fold(b)), max(fold(a), fold(b))} }
 
-// golden reads what common.py keeps.
+// golden reads the outcome that common.py has stored.
 func golden(t *testing.T, name string) outcome {
 	t.Helper()
 	f := check.Of(os.Open("testdata/" + name + ".json.gz")).OK(t)
@@ -53,9 +53,9 @@ func golden(t *testing.T, name string) outcome {
 	z := check.Of(gzip.NewReader(f)).OK(t)
 	var kept struct {
 		Nodes []string
-		Count int // of the nodes that are in the graph
+		Count int // number of the nodes in the graph
 		Edges [][3]float64
-		Asked map[string][][3]json.RawMessage // entities, relations, passages
+		Asked map[string][][3]json.RawMessage // by mode: the entities, relations and passages of each question
 	}
 	check.OK(t, json.NewDecoder(z).Decode(&kept))
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
@@ -85,7 +85,7 @@ func golden(t *testing.T, name string) outcome {
 	return out
 }
 
-// model answers in this process what the server answers.
+// model answers in this process as the server does.
 type model struct{ *fake.Model }
 
 func (model) Name() string { return "fake" }
@@ -100,7 +100,7 @@ func (m model) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
 
 var heading = regexp.MustCompile(`( \([^()]*\))?:?\s*$`)
 
-// sample returns the passages, and the parts that ask the model.
+// sample returns the passages, and a kit that asks the model.
 func sample(t *testing.T, hard bool) (fake.Data, kit.Kit) {
 	t.Helper()
 	d := check.Of(fake.Sample("../../../../examples/wildgraphbench/bench/sample")).OK(t)
@@ -115,7 +115,7 @@ func sample(t *testing.T, hard bool) (fake.Data, kit.Kit) {
 	return d, parts
 }
 
-// ours indexes the sample by a system, and asks its questions.
+// ours indexes the sample with a system, and asks its questions.
 func ours(t *testing.T, hard bool, name string) outcome {
 	t.Helper()
 	d, parts := sample(t, hard)
@@ -143,7 +143,7 @@ func outcomeOf(t *testing.T, s *kit.System, docs iter.Seq2[graphrag.Document, er
 	return out
 }
 
-// told reads what was found for a question.
+// told decodes the results for a question.
 func told(f graphrag.Found) (out found) {
 	for _, d := range f.Derived {
 		name := heading.ReplaceAllString(d.Text[:d.Heading], "")
@@ -166,7 +166,7 @@ func told(f graphrag.Found) (out found) {
 	return out
 }
 
-// missing returns the keys of a that b lacks, in order.
+// missing returns the keys of a that are not in b, sorted.
 func missing[K comparable, V any](a, b map[K]V) (out []string) {
 	for k := range a {
 		if _, ok := b[k]; !ok {
@@ -193,8 +193,8 @@ func same[T comparable](a, b []T) bool {
 	return true
 }
 
-// compare tells the differences of two graphs that are not expected. That ours weighs more is expected
-// where names are, because GraphRAG drops a relation whose end is listed in another spelling.
+// compare reports the differences between two graphs that are not expected. Ours may have larger weights for
+// the names that are expected, because GraphRAG omits a relation whose end is listed in another spelling.
 func compare(t *testing.T, theirs, ours outcome, expected func(names ...string) bool) {
 	t.Helper()
 	for what, of := range map[string][]string{"theirs only": missing(theirs.nodes, ours.nodes), "ours only": missing(ours.nodes, theirs.nodes)} {
@@ -215,8 +215,8 @@ func compare(t *testing.T, theirs, ours outcome, expected func(names ...string) 
 	}
 }
 
-// unlike reports whether a difference of the hard replies is one of those that the packages of the systems
-// name: ends that are not listed, loops, and names that are numbers or longer than 256 characters.
+// unlike reports whether a difference for the faulty replies is one that the systems' package comments name:
+// unlisted ends, loops, and names that are numbers or longer than 256 characters.
 func unlike(names ...string) bool {
 	for _, n := range names {
 		if strings.Contains(n, "somebody unlisted") || strings.Contains(n, "long name") || strings.Trim(n, "0123456789 ") == "" {
@@ -228,11 +228,11 @@ func unlike(names ...string) bool {
 
 func none(...string) bool { return false }
 
-// local is msgraphrag-local with the settings of its program.
+// local is msgraphrag-local with the settings of the original program.
 const local = "msgraphrag-local alwaysGlean=true foldFrom=2 allReports=true"
 
-// Of the same natural replies the programs make the same graph, to the weight of each relation; of hard
-// ones the same but for named differences.
+// From the same natural replies the programs build the same graph, with the same weight of each relation; from
+// faulty ones the same except for named differences.
 func TestGraphs(t *testing.T) {
 	for program, name := range map[string]string{"lightrag": "lightrag alwaysGlean=true", "graphrag": local} {
 		t.Run(program, func(t *testing.T) { compare(t, golden(t, program), ours(t, false, name), none) })
@@ -240,8 +240,8 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// LightRAG's four modes read the same passages wherever they find the same entities and relations: always, but
-// where one level of keywords finds nothing, and the recipe takes the other.
+// LightRAG's four modes read the same passages if they find the same entities and relations. They differ only
+// where one level of keywords finds nothing and the recipe takes the other level.
 func TestLightRAG(t *testing.T) {
 	theirs := golden(t, "lightrag")
 	for mode, want := range map[string]int{"local": 98, "global": 95, "hybrid": 100, "mix": 100} {
@@ -269,7 +269,7 @@ func TestGraphRAG(t *testing.T) {
 	}
 }
 
-// HippoRAG puts the same five passages first, in its order, with the settings of its program.
+// HippoRAG ranks the same five passages first, in its order, with the settings of the original program.
 func TestHippoRAG(t *testing.T) {
 	theirs := golden(t, "hipporag").asked[""]
 	for i, b := range ours(t, false, "hipporag2 phrases=mean asciiPhrases=true overwrite=true").asked[""] {
@@ -278,15 +278,15 @@ func TestHippoRAG(t *testing.T) {
 	}
 }
 
-// An index that LightRAG or GraphRAG made is opened, and puts the same ten entities first. For two questions
-// without a name LightRAG finds nothing, where the recipe looks for themes.
+// An index that LightRAG or GraphRAG made can be opened, and gives the same ten first entities. For two
+// questions without a name LightRAG finds nothing, where the recipe looks for themes.
 func TestForeign(t *testing.T) {
 	_, parts := sample(t, false)
 	for _, program := range []struct {
 		name, mode string
 		read       func(fs.FS) (*foreign.Index, error)
 		system     func(*foreign.Index) (*kit.System, error)
-		same       int // of 100 questions
+		same       int // number of equal results of 100 questions
 	}{
 		{"lightrag", "local", foreign.ReadLightRAG, func(x *foreign.Index) (*kit.System, error) {
 			return lightrag.New(parts, lightrag.Options{Mode: lightrag.Local, Extract: x})

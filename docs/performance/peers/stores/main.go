@@ -7,9 +7,10 @@
 //
 //	WILDGRAPHBENCH_DIR=DIR go run . bm25:100000:memory bm25:100000:/tmp/corpus bm25:1000000:/tmp/corpus naiverag:100000:postgres://…
 //
-// Passages have 400 bytes of the benchmark's pages, a title and three fields; beyond their number they are repeated
-// with one other word. Passages and questions of gear, and its graph of four triples a passage in a mapped folder, are
-// made up, see [world]. Memory is the heap after two collections, and the peak of what is not a mapped file.
+// A passage is 400 bytes of the benchmark's pages, with a title and three fields; if there are too few, they
+// are repeated with another first word. For gear the passages, the questions, and a graph of four triples a
+// passage in a mapped folder are made up, see [world]. Memory is the heap after two collections, and the peak
+// of the resident memory without mapped files.
 package main
 
 import (
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string) error {
 		cmd := exec.CommandContext(ctx, os.Args[0], "row", arg)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%s: %w", arg, err)
+			return fmt.Errorf("measure %s: %w", arg, err)
 		}
 	}
 	return nil
@@ -99,16 +100,16 @@ func row(ctx context.Context, arg string) error {
 	return m.row(ctx)
 }
 
-// measured is a system at a place.
+// measured is a system whose corpus is at a place.
 type measured struct {
 	*corpus
 	system string
 	n      int
 	where  string
-	graph  *triples.Index // of gear
+	graph  *triples.Index // graph for gear, nil for other systems
 }
 
-// open opens the system; the second function closes it with its store.
+// open opens the system; the returned function closes the system and its store.
 func (m *measured) open(ctx context.Context, reading bool) (*kit.System, func() error, error) {
 	parts, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
@@ -195,7 +196,7 @@ func (m *measured) row(ctx context.Context) error {
 	opened := "–"
 	if m.where != "memory" {
 		s = nil
-		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // cold, if the process may
+		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // empties the page cache, if the process may
 		before, begun := heap(), time.Now()
 		reader, closed, err := m.open(ctx, true)
 		if err != nil {
@@ -215,7 +216,7 @@ func (m *measured) row(ctx context.Context) error {
 	return nil
 }
 
-// ask returns the times of all questions under a condition, in their order.
+// ask asks all questions under a condition and returns the time of each.
 func (m *measured) ask(ctx context.Context, s *kit.System, where graphrag.Condition) (times []time.Duration, err error) {
 	m.asking = 0
 	for _, q := range m.questions {
@@ -229,7 +230,7 @@ func (m *measured) ask(ctx context.Context, s *kit.System, where graphrag.Condit
 	return times, nil
 }
 
-// at returns a quantile.
+// at returns a quantile of times.
 func at(times []time.Duration, share float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(times))
 	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
@@ -238,7 +239,7 @@ func at(times []time.Duration, share float64) time.Duration {
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d.Microseconds())/1000) }
 func mb(bytes int64) string     { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
 
-// place returns where a system lies, without the secrets of an address.
+// place returns the kind of place where a corpus is, without the address, which may hold a password.
 func place(where string) string {
 	for prefix, name := range map[string]string{"/": "folder", "postgres": "PostgreSQL", "http": "OpenSearch"} {
 		if strings.HasPrefix(where, prefix) {
@@ -256,8 +257,8 @@ func heap() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// sample watches the memory of the process that is not a mapped file, and returns a function that stops and
-// tells the peak.
+// sample observes the process's resident memory without mapped files, and returns a function that stops it and
+// returns the peak.
 func sample() func() int64 {
 	stop, peak := make(chan struct{}), make(chan int64)
 	go func() {
@@ -275,7 +276,7 @@ func sample() func() int64 {
 	return func() int64 { close(stop); return <-peak }
 }
 
-// anonymous returns the resident bytes that are not of a file.
+// anonymous returns the bytes of resident memory without mapped files.
 func anonymous() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -303,18 +304,18 @@ func size(where string) string {
 	return mb(total)
 }
 
-// corpus is passages and questions.
+// corpus has passages and questions.
 type corpus struct {
 	titles, passages []string
-	at               func(i int) (title, text string) // of passage i, without end
+	at               func(i int) (title, text string) // returns passage i, for any i
 	questions        []string
-	asking           time.Duration // of the last questions
+	asking           time.Duration // total time of the last call of ask
 }
 
 const (
 	passage = 400
 	asked   = 200
-	enough  = 5 * time.Second // of inserts
+	enough  = 5 * time.Second // limit of the time spent on inserts
 )
 
 func read(dir string) (*corpus, error) {
@@ -340,7 +341,7 @@ func read(dir string) (*corpus, error) {
 	return c, nil
 }
 
-// cut cuts a page between words.
+// cut splits a page between words into passages.
 func (c *corpus) cut(page graphrag.Document) {
 	text := strings.Join(strings.Fields(page.Text), " ")
 	for len(text) > passage {
@@ -369,7 +370,7 @@ func (m *measured) document(i int) graphrag.Document {
 		Fields: graphrag.Fields{"tenth": i % 10, "thousandth": i % 1000, "page": title}}
 }
 
-// repeated returns a passage of the pages, with another first word where it is not the first time.
+// repeated returns passage i. After the last one the passages are repeated with another first word.
 func (c *corpus) repeated(i int) (title, text string) {
 	page := i % len(c.passages)
 	text = c.passages[page]
@@ -381,7 +382,7 @@ func (c *corpus) repeated(i int) (title, text string) {
 	return c.titles[page], text
 }
 
-// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009) of their terms.
+// hashed returns an embedder by feature hashing of a text's terms (Weinberger and others, ICML 2009).
 func hashed(dim int) embed.Embedder {
 	return embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))

@@ -23,26 +23,27 @@ import (
 
 const (
 	readers, changes = 3, 300
-	readerKey        = "WILDGRAPH_READER" // the folder that a process of this test reads
+	readerKey        = "WILDGRAPH_READER" // environment variable: the folder that a child process of this test reads
 	questionsKey     = "WILDGRAPH_QUESTIONS"
 )
 
 var questions = []string{"Who commanded the Aurora2 in Port3?", "Port1 Person4", "Which ship sailed in 1907?", "Aurora4"}
 
-// entry is a version of one of 40 documents.
+// entry returns one version of one of 40 documents.
 func entry(n, version int) graphrag.Document {
 	return graphrag.Document{ID: fmt.Sprintf("page%02d", n), Title: fmt.Sprintf("Ship Aurora%d", n%5), Text: fmt.Sprintf(
 		"The Aurora%d sailed to Port%d in 19%02d. Captain Person%d commanded her.", n%5, (n+version)%4, version, (n*3+version)%6)}
 }
 
-// digest identifies what a system finds for a question.
+// digest returns a hash of a system's results for a question.
 func digest(ctx context.Context, s *kit.System, question string) (string, error) {
 	found, err := s.Retrieve(ctx, graphrag.Question{Text: question, K: 5})
-	data, _ := json.Marshal(found.Ranked) // nothing in it can fail
+	data, _ := json.Marshal(found.Ranked) // cannot fail for these values
 	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
-// Three processes ask while a fourth makes 300 changes: each answer is that of a system in memory after one of them.
+// Three processes ask while a fourth makes 300 changes: each answer equals that of a system in memory after one
+// of the changes.
 func TestReaders(t *testing.T) {
 	if dir := os.Getenv(readerKey); dir != "" {
 		reading(t, dir)
@@ -116,7 +117,7 @@ func start(t *testing.T, dir, system string, asked int, possible map[string]bool
 	}
 }
 
-// reading is a reader: it asks until the changes are done, and as often as is wanted.
+// reading is the child process: it asks until the changes are done, and at least the wanted number of times.
 func reading(t *testing.T, dir string) {
 	asked := check.Of(strconv.Atoi(os.Getenv(questionsKey))).OK(t)
 	m := &measured{corpus: new(corpus), system: os.Getenv("SYSTEM"), where: filepath.Join(dir, "store")}

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Every system finds in PostgreSQL and OpenSearch what it finds in memory, and says nothing of documents that a
+// Every system finds in PostgreSQL and OpenSearch the same as in memory, and nothing of documents that a
 // condition or a scope excludes.
 func TestServers(t *testing.T) {
 	graph := check.Of((&world{passages: 80, triples: 320, questions: 10}).graph(t.Context(), t.TempDir())).OK(t)
@@ -60,8 +60,12 @@ func TestServers(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD
 // Every system finds in a store what it finds in memory, for 200 questions without and with three conditions: in the
 // servers that are named, or else in a folder.
+=======
+// Every system finds in a folder the same as in memory, for 200 questions without and with three conditions.
+>>>>>>> w3
 func TestEvidence(t *testing.T) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if check.Long(t); dir == "" {

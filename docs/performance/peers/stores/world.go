@@ -13,27 +13,27 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// world is a made-up corpus with a graph and questions. Each passage and each triple is a
-// function of the seed and its number, so nothing of it is stored.
+// world is a made-up corpus with a graph and questions. Each passage and triple is computed from the seed and
+// its number, so nothing is stored.
 type world struct {
 	seed                         uint64
 	passages, triples, questions int
 }
 
-// Sizes of the world. Words, entities and relations are drawn by Zipf's law: the most
-// frequent entity is in about 1 % of the triples, the most frequent relation in a tenth.
+// The sizes of the world. Words, entities and relations are drawn by Zipf's law: the most frequent entity is in
+// about 1 % of the triples, the most frequent relation in 10 %.
 const (
 	vocabulary = 1 << 18
 	entities   = 1 << 22
 	relations  = 1 << 10
 	topics     = 1 << 12
-	topical    = 60      // percent of the words with content that belong to the topic
-	firstName  = 1 << 10 // the most frequent word in a name
-	perPassage = 110     // words
-	edgesEach  = 4       // edges for each passage, which states the first two
+	topical    = 60      // percentage of the words other than stop words that belong to the topic
+	firstName  = 1 << 10 // rank of the most frequent word in names
+	perPassage = 110     // number of words of a passage
+	edgesEach  = 4       // number of edges for each passage, which states the first two
 )
 
-// The things that random numbers are drawn for.
+// The first argument of random: the kind of thing for which numbers are drawn.
 const (
 	forPassage = iota + 1
 	forEdge
@@ -43,21 +43,20 @@ const (
 	forTopic
 )
 
-// stopWords have the lowest ranks, as in English.
+// stopWords are the most frequent words: they have the lowest ranks.
 var stopWords = strings.Fields("the of and to a in is that for it as was with be by on not he i this are or his from at which but have an had they you were there one all we can her has been if more when will")
 
 func (w *world) random(of, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed<<8|uint64(of), uint64(n)*0x9e3779b97f4a7c15))
 }
 
-// word spells a rank: a stop word, or three syllables and a consonant that no stemmer
-// takes for an ending.
+// word returns the word with a rank: a stop word, or three syllables and a consonant that no stemmer removes.
 func word(rank int) string {
 	if rank < len(stopWords) {
 		return stopWords[rank]
 	}
 	const onsets, vowels, ends = "bdfgklmnprstvhjz", "aeou", "kmpb"
-	n := rank * 0x9e3b5 & (vocabulary - 1) // odd factor: no two ranks share a spelling
+	n := rank * 0x9e3b5 & (vocabulary - 1) // the factor is odd, so each rank has its own spelling
 	b := make([]byte, 0, 7)
 	for range 3 {
 		b = append(b, onsets[n&15], vowels[n>>4&3])
@@ -66,7 +65,7 @@ func word(rank int) string {
 	return string(append(b, ends[rank&3]))
 }
 
-// name is one to three rare words with capitals.
+// name returns the name of an entity: one to three rare capitalised words.
 func (w *world) name(entity int) string {
 	r := w.random(forName, entity)
 	words := make([]string, [...]int{1, 2, 2, 3}[r.IntN(4)])
@@ -85,10 +84,10 @@ func (w *world) relation(k int) (label, states string) {
 	return any() + " " + any(), "was " + any() + " by"
 }
 
-// edge is a triple by the numbers of its parts.
+// edge is a triple whose parts are numbers of entities and relations.
 type edge struct{ head, relation, tail int }
 
-// edge is edge j of those that no question is about.
+// edge returns edge j of the edges that belong to no question.
 func (w *world) edge(j int) edge {
 	r := w.random(forEdge, j)
 	ends, kinds := rand.NewZipf(r, 1.2, 20, entities-2), rand.NewZipf(r, 1.1, 2, relations-1)
@@ -99,10 +98,9 @@ func (w *world) edge(j int) edge {
 	return e
 }
 
-// question is asked of the graph or not, with the two passages that answer it. Asked of
-// the graph, it names a subject; its first passage states the subject's bridge, its second
-// a fact about the bridge, and that has no word of the question. The others name what both
-// passages are about.
+// question is a question with the two passages that answer it. If it is bridged, it needs the graph: it names a
+// subject, the first passage states how the subject relates to a bridge, and the second, without a word of the
+// question, states a fact about the bridge. Other questions name the subjects of both passages.
 type question struct {
 	text    string
 	bridged bool
@@ -128,10 +126,10 @@ func (w *world) question(n int) question {
 	return q
 }
 
-// every is the distance between things that belong to questions, two for each.
+// every returns the distance between the passages, or triples, that belong to questions: two to each question.
 func (w *world) every(total int) int { return total / (2 * w.questions) }
 
-// planted is the edge of a question at number i of total.
+// planted returns the edge of a question that passage, or triple, i of total has, if any.
 func (w *world) planted(i, total int) (e edge, ok bool) {
 	n := i / w.every(total)
 	if i%w.every(total) != 0 || n >= 2*w.questions {
@@ -140,7 +138,7 @@ func (w *world) planted(i, total int) (e edge, ok bool) {
 	return w.question(n / 2).edges[n%2], true
 }
 
-// triple is triple j of the graph. Passages state half of them.
+// triple returns triple j of the graph. Passages state half of the triples.
 func (w *world) triple(j int) triples.Triple {
 	e, ok := w.planted(j, w.triples)
 	if !ok {
@@ -151,7 +149,7 @@ func (w *world) triple(j int) triples.Triple {
 	return triples.Triple{Head: entity(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: entity(e.tail)}
 }
 
-// passage is passage i: sentences about one topic, with what it states among them.
+// passage returns passage i: sentences about one topic, and among them sentences that state its edges.
 func (w *world) passage(i int) string {
 	r := w.random(forPassage, i)
 	ranks := rand.NewZipf(r, 1.05, 2.7, vocabulary-1)
@@ -174,7 +172,7 @@ func (w *world) passage(i int) string {
 			switch {
 			case i == 0: // sentences begin with a stop word
 				rank %= len(stopWords)
-			case rank >= len(stopWords) && r.IntN(100) < topical: // another word of about this rank
+			case rank >= len(stopWords) && r.IntN(100) < topical: // a word of the topic with a similar rank
 				rank = rank&^63 | w.random(forTopic, topic<<20|rank>>6).IntN(64)
 			}
 			b.WriteString(word(rank) + " ")
@@ -184,7 +182,8 @@ func (w *world) passage(i int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// corpus returns the passages, with questions about what they state: hubs are asked for as often as they are spoken of.
+// corpus returns the passages, with questions about edges that they state, so that frequent entities are asked
+// for often.
 func (w *world) corpus() *corpus {
 	c, random := &corpus{}, w.random(forQuestion, -1)
 	c.at = func(i int) (title, text string) { return "", w.passage(i) }
@@ -197,7 +196,7 @@ func (w *world) corpus() *corpus {
 	return c
 }
 
-// graph makes an index of the triples in a folder.
+// graph builds an index of the triples in a folder and opens it.
 func (w *world) graph(ctx context.Context, dir string) (*triples.Index, error) {
 	if err := triples.Build(ctx, dir, func(yield func(triples.Triple, error) bool) {
 		for j := range w.triples {

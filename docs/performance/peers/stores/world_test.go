@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// With the graph much more is found where it is needed, and nothing is lost elsewhere.
+// With the graph much more is found of the questions that need it, and no less of the others.
 func TestGraph(t *testing.T) {
 	w := &world{seed: 1, passages: 4000, triples: 24000, questions: 40}
 	graph := check.Of(w.graph(t.Context(), t.TempDir())).OK(t)
@@ -56,8 +56,7 @@ func TestGraph(t *testing.T) {
 	check.True(t, with >= without+25 && both >= others && others >= 50, "too little is found with the graph, or too much is lost")
 }
 
-// The planted questions are what they claim to be: only the first passage of a bridged
-// question has words of it, and each passage states its edge.
+// Only the first passage of a bridged question has words of it, and each of its passages states its edge.
 func TestQuestions(t *testing.T) {
 	w := &world{seed: 1, passages: 4000, triples: 24000, questions: 40}
 	for n := range w.questions {

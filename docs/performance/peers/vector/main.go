@@ -28,8 +28,8 @@ const (
 	centres = 1000
 )
 
-// generate writes unit vectors around centres in a few latent dimensions, like embeddings of text, and then
-// the queries.
+// generate writes rows and then queries to a file: unit vectors around random centres in a subspace of few
+// dimensions, like embeddings of texts.
 func generate(data string, rows int) error {
 	rng := rand.New(rand.NewPCG(dim, 1))
 	normal := func(n int) []float32 {
@@ -70,7 +70,7 @@ func generate(data string, rows int) error {
 	return file.Close()
 }
 
-// load reads rows and queries.
+// load reads the rows and the queries that generate wrote.
 func load(data string) (rows, queries [][]float32, err error) {
 	file, err := os.Open(data + ".f32")
 	if err != nil {
@@ -114,10 +114,10 @@ func run(_ context.Context, args []string) error {
 	case "exact":
 		return exact(args[1], number)
 	}
-	return fmt.Errorf("no %q", args[0])
+	return fmt.Errorf("no command is called %q: want generate or exact", args[0])
 }
 
-// least returns the least CPU time of some passes.
+// least calls do in some passes and returns the least CPU time of a pass, in seconds.
 func least(passes int, do func() error) (float64, error) {
 	best := 0.
 	for i := range passes {
@@ -152,7 +152,7 @@ func recall(data string, found [][]rank.Scored[int32]) (float64, error) {
 	return float64(hits) / float64(k*len(found)), nil
 }
 
-// each answers the queries one at a time.
+// each searches for the queries one at a time.
 func each(x *vector.Index, queries [][]float32, p vector.Params) ([][]rank.Scored[int32], error) {
 	found := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {

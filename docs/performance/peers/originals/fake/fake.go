@@ -30,7 +30,7 @@ type Passage struct {
 // Document returns the text that programs index.
 func (p Passage) Document() string { return p.Title + "\n" + p.Text }
 
-// Note is the passage that is inserted into an index.
+// Note is the passage that the measurement of an insert adds to an index.
 var Note = Passage{"A new note", "Ada Lovelace wrote to Charles Babbage in London about the Analytical Engine, and Babbage answered her from Dorset Street."}
 
 // Data holds the passages that programs index and the questions they answer.
@@ -47,11 +47,11 @@ var (
 const (
 	sampled          = 200
 	sampledQuestions = 100
-	longest          = 1000 // bytes of a paragraph: longer ones are tables
+	longest          = 1000 // largest size of a paragraph in bytes: longer ones are tables
 )
 
-// Sample cuts the pages of a sample of WildGraphBench into passages of prose, and adds questions about
-// passages to the sample's questions.
+// Sample returns passages of prose from the pages of a sample of WildGraphBench, and the sample's questions
+// with further questions about passages.
 func Sample(dir string) (Data, error) {
 	var d Data
 	pages, questions, err := figure.Pages(dir)
@@ -75,8 +75,8 @@ func Sample(dir string) (Data, error) {
 	return d, nil
 }
 
-// add cuts a paragraph between sentences into passages of at least window bytes, and adds the ones with new
-// beginnings.
+// add splits a paragraph between sentences into passages of at least window bytes. It adds the passages whose
+// first window bytes no other passage has.
 func (d *Data) add(title, text string) {
 	for len(text) >= window {
 		cut := len(text)
@@ -95,7 +95,7 @@ func (d *Data) add(title, text string) {
 	}
 }
 
-// Read reads data from a file of JSON.
+// Read reads the JSON of a Data from a file.
 func Read(file string) (d Data, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -124,14 +124,14 @@ func MuSiQue(dir string) (d Data, err error) {
 	return d, err
 }
 
-// server speaks the interface of OpenAI.
+// server answers requests in OpenAI's format.
 type server struct {
 	*Model
 	calls, texts, asked, answered atomic.Int64
 }
 
-// Handler returns a server of the model in OpenAI's format. /count returns the numbers of calls and of
-// embedded texts, and the bytes asked and answered divided by 4; /reset sets them to 0.
+// Handler returns a server of the model in OpenAI's format. /count returns the numbers of calls and of embedded
+// texts, and a quarter of the bytes of prompts and of replies; /reset sets all to 0.
 func (m *Model) Handler() http.Handler {
 	s := &server{Model: m}
 	mux := http.NewServeMux()
@@ -153,7 +153,7 @@ func write(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // fails if the client disconnected
 }
 
-// content is a text, or the joined texts of its parts.
+// content is the content of a message in JSON: a text, or parts whose texts are joined.
 type content string
 
 func (t *content) UnmarshalJSON(data []byte) error {
@@ -206,7 +206,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "\ndata: [DONE]\n\n")
 }
 
-// inputs holds one or several texts. A list of tokens is read as a text of their numbers.
+// inputs holds the texts to embed: one or several. A list of tokens becomes a text of their numbers.
 type inputs []string
 
 func (in *inputs) UnmarshalJSON(data []byte) error {
@@ -262,7 +262,7 @@ var (
 )
 
 const (
-	window   = 56 // first bytes of a passage that identify it
+	window   = 56 // number of first bytes that identify a passage
 	maxSaid  = 200
 	maxNames = 12
 	minTheme = 6
@@ -271,14 +271,14 @@ const (
 
 // Model is a fake language model that replies to prompts about the passages of a data set.
 type Model struct {
-	// Hard makes replies like a real model: names in other cases or in quotes, reversed and
-	// repeated pairs, loops, ends that are not listed, numbers, long names.
+	// Hard gives replies the faults of real models: names in other cases or in quotes, reversed and repeated
+	// pairs, loops, relations of unlisted entities, numbers and long texts as names.
 	Hard      bool
-	passages  map[string]string // by the first bytes of their texts
+	passages  map[string]string // by the first window bytes of their texts
 	questions []string
 }
 
-// NewModel returns a model for the passages of data, with [Note], and its questions.
+// NewModel returns a model that knows the passages and questions of d, and [Note].
 func NewModel(d Data, hard bool) *Model {
 	m := &Model{Hard: hard, passages: make(map[string]string), questions: d.Questions}
 	for _, p := range append(slices.Clone(d.Passages), Note) {
@@ -291,7 +291,7 @@ func NewModel(d Data, hard bool) *Model {
 
 type namedSentence struct{ name, said string }
 
-// entitiesOf returns the names of a text, each with its sentence.
+// entitiesOf returns the names in a text, each with the sentence where it first occurs.
 func entitiesOf(text string) (out []namedSentence) {
 	seen := map[string]bool{}
 	for _, s := range sentences.FindAllString(text, -1) {
@@ -311,13 +311,13 @@ func entitiesOf(text string) (out []namedSentence) {
 	return out
 }
 
-// record is an entity, or a relation if b is not empty.
+// record is the entity a, or a relation between a and b if b is not empty.
 type record struct {
 	a, b, kind, said string
 	weight           int
 }
 
-// records returns the records of a passage, the same in every format.
+// records returns the records of a passage, which replies in all formats contain.
 func (m *Model) records(text string) (out []record) {
 	es := entitiesOf(text)
 	h := fnv.New32a()
@@ -362,7 +362,7 @@ func (m *Model) records(text string) (out []record) {
 	return out
 }
 
-// theme returns a word of a sentence, as the keyword of a relation.
+// theme returns a word of a sentence that becomes the keyword of a relation.
 func theme(s string) string {
 	for _, w := range words.FindAllString(s, -1) {
 		if len(w) >= minTheme && w == strings.ToLower(w) {
@@ -372,10 +372,10 @@ func theme(s string) string {
 	return "mention"
 }
 
-// Message is one message of a prompt.
+// Message is a message of a prompt.
 type Message struct{ Role, Text string }
 
-// passage returns the last passage in a text.
+// passage returns the last known passage in a text.
 func (m *Model) passage(text string) (string, bool) {
 	for i := len(text) - window; i >= 0; i-- {
 		if p, ok := m.passages[text[i:i+window]]; ok {
@@ -394,7 +394,7 @@ func (m *Model) Reply(messages []Message) string {
 		switch msg.Role {
 		case "user":
 			user = msg.Text
-			if found, ok := m.passage(msg.Text); ok { // follows examples, precedes gleaning
+			if found, ok := m.passage(msg.Text); ok { // the passage is in the last user message with one
 				p, ofPassage = found, true
 			}
 		case "assistant":
@@ -457,7 +457,7 @@ func (m *Model) Reply(messages []Message) string {
 	return merged
 }
 
-// merged is the reply to all other prompts: descriptions that are merged, answers.
+// merged is the reply to all other prompts, such as those that merge descriptions or ask for an answer.
 const merged = "It is what the texts say."
 
 var continues = regexp.MustCompile(`Answer Y|YES|Y or N|Y if|\(Y/N\)`)
@@ -509,7 +509,8 @@ func report(user string) string {
 	return object("title", title, "summary", title+" and others.", "rating", 5.0, "rating_explanation", "Middling.", "findings", []any{finding})
 }
 
-// chosen returns the facts of a list in a prompt that share a word with the question, at most four.
+// chosen returns at most four facts of the list in a prompt: the first ones that share a word with the
+// question.
 func chosen(prompt, q string) [][]string {
 	at := max(strings.LastIndex(prompt, `{"fact": [[`), strings.LastIndex(prompt, `{"fact":[[`))
 	out := [][]string{}
@@ -543,13 +544,14 @@ func object(pairs ...any) string {
 	}
 	data, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // texts and numbers
+		panic(err) // cannot fail for texts and numbers
 	}
 	return string(data)
 }
 
-// Vector returns a bag of hashed words, of length 1. Words are ASCII, because HippoRAG embeds the ASCII
-// letters of a name alone; no two weigh the same, so that other texts have other similarities.
+// Vector returns the bag of hashed words of a text, as a unit vector. It reads ASCII words only, because
+// HippoRAG embeds only the ASCII letters of a name. Words differ in weight, so that different texts differ in
+// similarity.
 func Vector(text string) []float32 {
 	v := make([]float32, dim)
 	for _, w := range ascii.FindAllString(strings.ToLower(text), -1) {
