@@ -122,7 +122,8 @@ var (
 	marked    = regexp.MustCompile(`(?:\b(?i:answer|choice|option|choose|pick|select)(?i:\s+is)?|答案是?|选择?|选项)\s*[:=]?\s*[*"'(\[]*([A-D](?:[^\pL\pN]|\p{Han}|$)|[a-d]\W*$)`)
 	opened    = regexp.MustCompile(`^[\s*"']*([A-Da-d])(?:\W*$|\s*[).:*]|\s*、\s*(?:[^A-D\s]|[A-D]\pL))`)
 	bracketed = regexp.MustCompile(`[(\[]([A-D])[)\]]`)
-	// alone matches a capital letter that is not part of a word, except an A before a word in lower case.
+	// alone matches a capital letter that is not part of a word, except an A before a word in lower case, which
+	// is an article.
 	alone   = regexp.MustCompile(`(?:^|[^\pL\pN#]|\p{Han})([A-D])(?:[^\pL\pN#']|\p{Han}|$)`)
 	article = regexp.MustCompile(`\bA\s+\p{Ll}+`)
 )
@@ -178,7 +179,7 @@ var (
 	// name: signs, or in a sentence a verb or a bracket.
 	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\||` +
 		`((?:is|was|refers to|stands for|represents|means|ist|steht für)(?: (?:most |very )?(?:likely|probably|actually|called|named))?[ \t:]+|(?:应该?|其实|指的)?(?:就|即)?是(?:指)?|应为|即为|指的?|代表|\())`)
-	// sentenceName matches a name after the verb of a sentence, and no description.
+	// sentenceName matches the name that follows the verb of a sentence, not a description such as "a sailor".
 	sentenceName = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
 	// mark matches a citation of a source, indefinite the indefinite article of a description.
 	mark       = regexp.MustCompile(`(?i)\s*(?:[\[【][^\]】\n]*[\]】]|\((?:(?:from )?memory|passages?|sources?|facts?|reports?|记忆|段落|来源)[^)\n]*\))`)

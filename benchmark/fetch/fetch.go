@@ -86,7 +86,8 @@ type Options struct {
 	// Reader is a service through which pages are read; nil fetches them directly.
 	Reader *Reader
 
-	// Resolver (net.DefaultResolver) and Allow (Public) decide which addresses are contacted.
+	// Resolver (net.DefaultResolver) and Allow (Public) decide which addresses are contacted. Tests set them to
+	// reach servers of their own.
 	Resolver Resolver
 	Allow    func(netip.AddrPort) error
 }

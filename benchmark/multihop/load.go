@@ -32,13 +32,11 @@ var Layout = benchmark.Layout{
 	Load: Load,
 }
 
-// files are the possible names of the file of questions, or patterns for it; the first that exists is read. A
-// name that begins with "?" is accepted only in a folder whose name begins with own. With alone the first name
-// is accepted in the data folder itself too, if that has no other data set.
+// layout describes the files of a data set.
 type layout struct {
-	// files are possible names of its questions, the first existing of which is read; they may be patterns.
-	// Names that begin with "?" are accepted only in a folder whose name begins with own; with alone the first
-	// one also in the folder itself, if that holds no other data set.
+	// files are the possible names of the file of questions, or patterns for it; the first that exists is read.
+	// A name that begins with "?" is accepted only in a folder whose name begins with own. With alone the first
+	// name is accepted in the data folder itself too, if that has no other data set.
 	files []string
 	own   string
 	alone bool
@@ -319,7 +317,7 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 						gold = append(gold, d)
 					}
 				}
-				for _, title := range q.Facts { // the title may be of no paragraph of the context
+				for _, title := range q.Facts { // the context may lack a paragraph with the title
 					if !slices.ContainsFunc(gold, func(d graphrag.Document) bool { return d.Title == title }) {
 						gold = append(gold, graphrag.Document{Title: title})
 					}

@@ -259,7 +259,7 @@ func (p *predictedSystem) Answer(_ context.Context, q graphrag.Question) (graphr
 	out := graphrag.Answer{Text: answer, Refused: refused, Found: p.made[query]}
 	pages, located := p.pages[p.domain]
 	if evidence, ok := p.evidence[query]; ok && located {
-		out.Ranked = []graphrag.Hit{} // not nil even if nothing was found
+		out.Ranked = []graphrag.Hit{} // not nil, even if the evidence is empty
 		for i, name := range evidence {
 			page, _ := locate(pages, name)
 			out.Ranked = append(out.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: name, Doc: page}, Score: -float64(i)})

@@ -236,7 +236,7 @@ type pageIndex struct {
 	Types     []Type    `json:"types"`
 	Measures  []Measure `json:"measures"`
 	Questions questions `json:"questions"`
-	Cells     []cells   `json:"cells"` // in the order of the systems
+	Cells     []cells   `json:"cells"` // answers of each system
 	// Pieces has the index of the first question in each compressed piece of details.
 	Pieces []int `json:"pieces"`
 	// Charts are the charts of the tables, in the order of the page.

@@ -234,7 +234,7 @@ type questionDetail struct {
 	Text       string          `json:"text"`
 	Statements []string        `json:"gold,omitempty"`
 	Pages      [][]string      `json:"pages,omitempty"`
-	Answers    []*answerDetail `json:"answers"` // by system; nil if it was not asked
+	Answers    []*answerDetail `json:"answers"` // of each system; nil if it was not asked
 }
 
 type answerDetail struct {

@@ -36,8 +36,8 @@ const (
 	ofDomain   tableKey = "domain"     // evidence of each domain
 	ofRanked   tableKey = "ranking"    // retrieved chunks, over all domains
 	ofPrompt   tableKey = "prompt"     // final prompt, over all domains
-	ofFinds    tableKey = "found"      // retrieval, in report.html
-	ofVerdicts tableKey = "verdicts"   // verdicts, in report.html
+	ofFinds    tableKey = "found"      // figures of retrieval, in report.html
+	ofVerdicts tableKey = "verdicts"   // figures of verdicts, in report.html
 	ofTwoRuns  tableKey = "comparison" // comparison of finished runs
 )
 
