@@ -24,19 +24,19 @@ import (
 
 // Dataset is a benchmark: one or more domains, each with a corpus and questions of its own.
 type Dataset struct {
-	// Name says what it is, e.g. "WildGraphBench".
+	// Name is the name of the data set, e.g. "WildGraphBench".
 	Name string
 	// Types are the types of questions, in report order.
 	Types []Type
-	// Domains are the parts, in report order; every domain is indexed apart.
+	// Domains are the parts of the data set, in report order. Each has its own index.
 	Domains []Domain
-	// Notes say what was unusual in the data and how it was handled, without a full stop.
+	// Notes are sentences, without the full stop, on anything unusual in the data and how it was handled.
 	Notes []string
-	// Published are published figures of this data set, shown with the run's own; nil without.
+	// Published are published figures of this data set, shown with the figures of a run; nil if there are none.
 	Published *Published
-	// Judges are the procedures that judge its answers. Without a choice it is the first that is possible.
+	// Judges are the procedures that can judge the answers. The first that is possible is the default.
 	Judges []judge.Procedure
-	// Depth is the number of ranked chunks that are measured; 0 is DefaultDepth.
+	// Depth is the number of ranked chunks that are measured; 0 means DefaultDepth.
 	Depth int
 }
 
@@ -44,29 +44,26 @@ type Dataset struct {
 type Type struct {
 	// Key names the type in files, e.g. "multi-fact".
 	Key string
-	// Title heads its columns, Short narrow ones; Plural names its questions in a sentence.
+	// Title heads the columns of the type, Short narrow columns. Plural names the questions in a sentence.
 	Title, Short, Plural string
 	// Form is the form of the answers.
 	Form graphrag.Form
 	// K is the number of chunks put into a prompt.
 	K int
-	// Statements is true if answers are judged by recall and precision of statements, and not as right or
-	// wrong.
+	// Statements is true if answers are judged by recall and precision of statements, not as right or wrong.
 	Statements bool
-	// Swept is true if the questions are also asked with the top-k of a sweep.
+	// Swept is true if the questions are asked again with each top-k of a sweep.
 	Swept bool
 	// Choices is true if the text of a question ends with its options, a line each: "A. ", "B. " and so on.
 	Choices bool
-	// Search is true if the questions have no gold answer: they are searched for, not answered, and measured
-	// by their evidence.
+	// Search is true if the questions have no gold answer: their evidence is measured, and nothing is answered.
 	Search bool
 }
 
 // All is the key of the figures over all types of questions.
 const All = "all"
 
-// Domain is a corpus and its questions. One without questions is only indexed: the report has its graph and
-// its cost.
+// Domain is a corpus and its questions. Without questions it is only indexed, for its graph and its cost.
 type Domain struct {
 	// Name is unique within the data set, e.g. "people".
 	Name string
@@ -77,45 +74,46 @@ type Domain struct {
 	Bytes int64
 	// Items are the questions with their gold, in file order.
 	Items []Item
-	// Fingerprint is a digest of the corpus: answers over another one are not used.
+	// Fingerprint is a digest of the corpus. Recorded answers over a corpus with another digest are not used.
 	Fingerprint string
-	// Altered describes, as a clause, the difference to the released data of this name; "" if none is known.
+	// Altered describes, as a clause, how the domain differs from the released data of its name; "" if it may
+	// not.
 	Altered string
 }
 
 // Item is a question together with what is known about its answer.
 type Item struct {
-	// Repeat is 0 when the question is asked for the first time, see [Options].Repeat.
+	// Repeat is 0 when the question is asked for the first time, 1 for the second time; see [Options].Repeat.
 	Repeat int
 	// Type is the key of one of Dataset.Types.
 	Type string
 	// Question as a system gets it; Form, K and Depth are filled in by the runner.
 	Question graphrag.Question
-	// Book is the part of the domain that the question is about; "" where it has none.
+	// Book is the part of the domain that the question is about; "" if the domain has no parts.
 	Book string
 	// Reference is the gold answer to a question whose answers are judged only as right or wrong.
 	Reference string
-	// Aliases are other answers that are as right as the reference.
+	// Aliases are other right answers, in addition to the reference.
 	Aliases []string
 	// Statements are the gold statements of a question that is judged by them.
 	Statements []string
 	// Unanswerable is true if the question has no answer in its corpus: refusing it is
 	// right, answering it is wrong, and no judge is asked.
 	Unanswerable bool
-	// Gold lists the units of evidence: sets of documents each of which provides it.
+	// Gold lists the units of evidence that an answer needs.
 	Gold []Unit
-	// Grades are the relevance levels of graded documents, 0 for irrelevant ones; nil for other questions.
+	// Grades are the relevance levels of graded documents, 0 for irrelevant ones; nil without grades.
 	Grades map[string]int32
 }
 
-// Unit is one piece of gold evidence: the sorted IDs of the documents each of which provides it. Most units
-// have one document; several titles for one source make more.
+// Unit is one piece of gold evidence: the sorted IDs of the documents that provide it, each of which suffices.
+// Most units have one document. A source that is cited under several titles has several.
 type Unit []string
 
 // GoldStatements returns what an answer must say: the reference, or the statements. Callers may append to it.
 func (it Item) GoldStatements() []string {
 	if len(it.Statements) > 0 {
-		// Every system answers the same item, many at once.
+		// Systems call this concurrently for the same item.
 		return slices.Clip(it.Statements)
 	}
 	if it.Reference == "" {
@@ -124,8 +122,8 @@ func (it Item) GoldStatements() []string {
 	return []string{it.Reference}
 }
 
-// Source returns the first gold page of a question, or the question if none is known: questions about one
-// page are not independent, nor are repeated ones.
+// Source returns the first gold page of a question, or the question itself if no page is known. Questions about
+// the same page, and repeated questions, are not independent.
 func (it Item) Source() string {
 	if len(it.Gold) == 0 || len(it.Gold[0]) == 0 {
 		return cmp.Or(it.Question.Text, it.Question.ID)
@@ -133,13 +131,13 @@ func (it Item) Source() string {
 	return it.Gold[0][0]
 }
 
-// digest identifies the gold: judgments by other gold are not used.
+// digest identifies the gold of a question. Recorded judgments by other gold are not used.
 func (it Item) digest() string {
 	return record.Digest(slices.Concat([]string{it.Reference, ""}, it.Statements, aliases(it.Aliases))...)
 }
 
-// aliases returns the part of a digest for other right answers. It is empty without any, so that digests of
-// earlier versions stay equal.
+// aliases returns the part of a digest for other right answers. Without any it is empty, so that digests of
+// earlier versions stay valid.
 func aliases(others []string) []string {
 	if len(others) == 0 {
 		return nil
@@ -156,7 +154,7 @@ func (d *Dataset) typeOf(key string) Type {
 	return d.Types[i]
 }
 
-// check reports everything that would make figures ambiguous.
+// check reports every fault of the data set that would make figures ambiguous.
 func (d *Dataset) check() []error {
 	var problems []error
 	seen := make(map[string]bool)
@@ -186,7 +184,7 @@ func (d *Dataset) check() []error {
 	return problems
 }
 
-// check reports questions that records could not distinguish.
+// check reports the questions of a domain whose records could not be distinguished.
 func (d Domain) check() []error {
 	var problems []error
 	if d.Documents == nil {
@@ -209,7 +207,7 @@ func (d Domain) check() []error {
 	return problems
 }
 
-// Limited returns the data set with the first n questions of each type in each domain; 0 is all of them.
+// Limited returns the data set with the first n questions of each type in each domain; 0 means all questions.
 func (d *Dataset) Limited(n int) *Dataset {
 	if n <= 0 {
 		return d
@@ -239,7 +237,7 @@ func (d *Dataset) Items() iter.Seq[Item] {
 	}
 }
 
-// NewDomain makes a domain of documents in memory, with their digest.
+// NewDomain makes a domain of documents in memory. Its fingerprint is their digest.
 func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 	d := Domain{Name: name, Pages: len(docs), Items: items}
 	sum := sha256.New()
@@ -248,12 +246,12 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 		d.Bytes += int64(len(doc.Text))
 		fmt.Fprintf(sum, "%q %q %d\n%s\n", doc.ID, doc.Title, len(doc.Text), doc.Text)
 		if asked {
-			fields, _ := doc.Fields.MarshalJSON() // values that can be fields can be written
+			fields, _ := doc.Fields.MarshalJSON() // fields of a document can always be encoded
 			fmt.Fprintf(sum, "%s\n", fields)
 		}
 	}
 	d.Documents = func() iter.Seq2[graphrag.Document, error] {
-		if len(docs) == 0 { // answers of other programs are scored without any
+		if len(docs) == 0 { // a domain for answers of other programs may have no documents
 			return func(func(graphrag.Document, error) bool) {}
 		}
 		return graphrag.Documents(docs...)
@@ -266,25 +264,25 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 // published, and take part in no comparison.
 type Published struct {
 	Rows []PublishedRow `json:"rows,omitempty"`
-	// Graphs are the rows of its table of graphs: the name of the data, then tokens, nodes, edges, relations,
-	// largest and average degree, isolated nodes in percent.
+	// Graphs are the rows of the published table of graphs: the name of the data, then tokens, nodes, edges,
+	// relations, largest and average degree, isolated nodes in percent.
 	Graphs [][]string `json:"graphs,omitempty"`
-	// Absent gives, by domain and "" for all together, the reason why rows about it are missing.
+	// Absent gives the reasons why rows are missing, by domain; "" is the key for all domains together.
 	Absent map[string]string `json:"absent,omitempty"`
 }
 
 // PublishedRow is a row of a published table of results. Figures are fractions; nil is a missing figure.
 type PublishedRow struct {
-	// System is the name of the system here.
+	// System is the name of the system in this library.
 	System string `json:"system"`
-	// Source names publication and table.
+	// Source names the publication and the table.
 	Source string `json:"source"`
-	// Domain is "" for all of them together.
+	// Domain is the domain of the row, "" for all domains together.
 	Domain string `json:"domain,omitempty"`
-	// Questions is the number of its questions.
+	// Questions is the number of questions behind the figures.
 	Questions int `json:"questions"`
-	// Model answered, Judge judged. Mode is open if answers may use the model's own knowledge, reject if not;
-	// "" if the publication has no modes.
+	// Model is the model that answered, Judge the model that judged. Mode is "open" if answers may use the
+	// model's own knowledge, "reject" if not; "" if the publication has no modes.
 	Model string `json:"model"`
 	Judge string `json:"judge"`
 	Mode  string `json:"mode,omitempty"`
@@ -294,7 +292,7 @@ type PublishedRow struct {
 	MultiFact   *float64 `json:"multi_fact_accuracy,omitempty"`
 	Recall      *float64 `json:"recall,omitempty"`
 	Precision   *float64 `json:"precision,omitempty"`
-	// At most one of the two is set: the mean of the questions' F1, or the harmonic mean of mean recall and
+	// At most one of these is set: the mean of the questions' F1, or the harmonic mean of mean recall and
 	// precision.
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
@@ -302,9 +300,9 @@ type PublishedRow struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Beside returns the rows that fit a data set: the domain has the row's number of questions, none twice, and
-// is not [Domain].Altered; a row about all domains needs this of each. Absent gives the reasons for the
-// others. It is nil without any of these.
+// Beside returns the rows that fit a data set. A row fits if its domain has the same number of questions, all
+// different, and is not [Domain].Altered; a row about all domains needs this of every domain. Absent gives the
+// reasons for the omitted rows. Beside returns nil if there is neither a row, a reason nor a graph.
 func (p *Published) Beside(d *Dataset) *Published {
 	if p == nil {
 		return nil
@@ -346,7 +344,7 @@ func (p *Published) Beside(d *Dataset) *Published {
 	return out
 }
 
-// Withhold removes the rows and records the reason: the run is not comparable.
+// Withhold removes all rows and records the reason why the run cannot be compared with them.
 func (p *Published) Withhold(why string) {
 	p.Absent = make(map[string]string)
 	for _, row := range p.Rows {
@@ -355,7 +353,7 @@ func (p *Published) Withhold(why string) {
 	p.Rows = nil
 }
 
-// other returns why the questions are not the n released ones of a domain of this name; "" if they may be.
+// other returns why the questions cannot be the n released questions of the domain; "" if they may be.
 func (d Domain) other(n int) string {
 	distinct := make(map[string]bool)
 	for _, it := range d.Items {
@@ -375,13 +373,13 @@ func (d Domain) other(n int) string {
 // ErrUnknownDomain is wrapped by errors about a wanted domain that a data set does not have.
 var ErrUnknownDomain = errors.New("unknown domain")
 
-// Layout is the way in which the data sets of a package are stored in a folder. See [Open].
+// Layout describes how a package stores its data sets in a folder. See [Open].
 type Layout struct {
-	// Files describes the files of such a folder, for messages.
+	// Files describes the files of such a folder, for error messages.
 	Files string
-	// Domains are the names for LoadOptions.Domains; nil if every folder has its own.
+	// Domains are the possible values of LoadOptions.Domains; nil if they depend on the folder.
 	Domains []string
-	// Judges are all procedures of the data sets, and the ones of a data set that has none of its own.
+	// Judges are all procedures of the data sets, and the default for a data set that lists none.
 	Judges []judge.Procedure
 	// Recognise reports whether a folder has this layout.
 	Recognise func(fs.FS, LoadOptions) bool
@@ -391,13 +389,13 @@ type Layout struct {
 
 // LoadOptions select a part of a data set, and its published rows.
 type LoadOptions struct {
-	// Name names the folder, for data sets without a name of their own.
+	// Name is the name of the folder, for data sets that contain no name.
 	Name string
 	// Domains are the wanted domains; empty means all.
 	Domains []string
-	// K is the number of chunks in a prompt, 0 is the default. Mode is the mode of the reader. OwnPrompt
-	// is true unless the prompt is the one of the publication. Published rows must agree with all three, if
-	// they were published with them.
+	// K is the number of chunks in a prompt, 0 is the default. Mode is the mode of the reader. OwnPrompt is
+	// true unless the prompt is the one of the publication. A published row that depends on one of these is
+	// left out if it differs.
 	K         int
 	Mode      string
 	OwnPrompt bool
@@ -419,13 +417,13 @@ func Open(fsys fs.FS, o LoadOptions, layouts ...Layout) (*Dataset, error) {
 	return nil, fmt.Errorf("benchmark: no data set here: point to the folder with %s", strings.Join(files, "; or "))
 }
 
-// ReadText reads a text file of at most limit bytes. Bytes that are not UTF-8 are an error with the line.
+// ReadText reads a text file of at most limit bytes. If it is not UTF-8 the error names the line.
 func ReadText(fsys fs.FS, name string, limit int64) (string, error) {
 	f, err := journal.OpenFile(fsys, name)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:

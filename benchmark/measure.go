@@ -31,20 +31,20 @@ type Evidence struct {
 	RecallAt2  *float64 `json:"evidence_recall_at_2,omitempty"`
 	RecallAt5  *float64 `json:"evidence_recall_at_5,omitempty"`
 	RecallAt10 *float64 `json:"evidence_recall_at_10,omitempty"`
-	// HitAt5 is 1 when any unit is met by the first five chunks, AllAt5 when all are.
+	// HitAt5 is 1 if the first five chunks meet at least one unit, AllAt5 is 1 if they meet every unit.
 	HitAt5 *float64 `json:"hit_at_5,omitempty"`
 	AllAt5 *float64 `json:"all_at_5,omitempty"`
-	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
+	// MRR is 1/rank of the first chunk of a gold document, 0 if no chunk is of one.
 	MRR *float64 `json:"mrr,omitempty"`
 	// NDCGAt10 is the discounted cumulative gain of the documents of the first ten chunks, divided by the
 	// ideal one, if documents are graded.
 	NDCGAt10 *float64 `json:"ndcg_at_10,omitempty"`
-	// PromptRecall is the share of gold units met by the source text in the final prompt, ProvenanceRecall
-	// the same for this text and the documents behind summaries and facts in the prompt.
+	// PromptRecall is the share of gold units met by the source text in the final prompt. ProvenanceRecall
+	// counts also the documents behind the summaries and facts in the prompt.
 	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
 	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
-	// Found is the share of the gold statements that are found: one chunk of the evidence, of a gold document,
-	// contains at least half of the content words of the statement, weighted by idf.
+	// Found is the share of the gold statements that the evidence contains: at least half of the content words
+	// of the statement, weighted by idf, are in one chunk of a gold document.
 	Found *float64 `json:"statement_coverage,omitempty"`
 }
 
@@ -58,7 +58,7 @@ func (it Item) Measure(a record.Answer) Evidence {
 	if len(it.Gold) == 0 {
 		return e
 	}
-	searched := a.Ranked != nil // and perhaps found nothing, which is a recall of 0
+	searched := a.Ranked != nil // if nothing was found, recall is 0
 	if searched {
 		ranked := make([]string, len(a.Ranked))
 		for i, r := range a.Ranked {
@@ -80,7 +80,7 @@ func (it Item) Measure(a record.Answer) Evidence {
 	return e
 }
 
-// read returns the documents of the source text in a prompt, and those behind its derived texts.
+// read returns the documents of the source text in a prompt, and the documents behind its derived texts.
 func read(a record.Answer) (source, derived []string) {
 	for _, e := range a.Evidence {
 		source = append(source, e.Doc)
@@ -91,7 +91,7 @@ func read(a record.Answer) (source, derived []string) {
 	return source, derived
 }
 
-// Recall returns the share of the gold units that at least one of docs provides; 0 without units.
+// Recall returns the share of the gold units for which docs has at least one document; 0 if there are no units.
 func (it Item) Recall(docs []string) float64 {
 	if len(it.Gold) == 0 {
 		return 0
@@ -142,10 +142,10 @@ func dcg(levels []int32) float64 {
 
 func ref(f float64) *float64 { return &f }
 
-// CountRefusal counts a right or wrong answer or refusal. A refusal is wrong if the system had read enough of
-// the gold to answer: pages of all units, or of any one where the answer is judged by statements. It is right
-// if the system had not, or if the question is [Item].Unanswerable. Failed and unjudged answers are unscored,
-// and so is a refusal if the evidence was not recorded.
+// CountRefusal counts an answer, right or wrong, or a refusal. A refusal is wrong if the evidence would have
+// sufficed to answer: it has pages of all gold units, or of any unit if answers are judged by statements.
+// Otherwise it is right, as it is if the question is [Item].Unanswerable. Failed and unjudged answers are
+// unscored, and so is a refusal if the evidence was not recorded.
 func (r Result) CountRefusal(out *stats.Refusals) {
 	verdicts := r.Judgment.Verdicts()
 	if r.Skipped || r.Answer.Searched || len(verdicts) == 0 {
@@ -159,11 +159,11 @@ func (r Result) CountRefusal(out *stats.Refusals) {
 	out.Add(r.Answer.Refused, held, verdicts[0])
 }
 
-// held reports whether the evidence of an answer contains enough of the gold to answer: pages of all units of
-// a question that is right or wrong, a page of any unit of one that is judged by statements, since a partial
-// answer is better than none. The evidence is the source text of the prompt or, for a system without any, the
-// pages behind its derived texts. known is false for questions without gold pages, and for foreign answers
-// without evidence.
+// held reports whether the evidence of an answer contains enough of the gold to answer: pages of all units if
+// answers are right or wrong, a page of any unit if answers are judged by statements, since a partial answer is
+// then better than none. The evidence is the source text of the prompt or, if there is none, the pages behind
+// its derived texts. known is false for questions without gold pages, and for answers of other programs without
+// evidence.
 func (it Item) held(a record.Answer) (held, known bool) {
 	switch {
 	case it.Unanswerable:
@@ -185,23 +185,23 @@ type wordCounts struct {
 	analyzer  *text.Standard
 	documents int
 	words     *text.Vocabulary
-	frequency []int32 // documents that contain each word
+	frequency []int32 // number of documents that contain each word
 }
 
-// countWords counts the words of a corpus. It stops at the first error of the stream, and when ctx ends.
+// countWords counts the words of a corpus. It returns the first error of the stream, or the error of ctx.
 func countWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*wordCounts, error) {
 	analyzer, err := text.New(text.Options{NoStems: true})
 	if err != nil {
-		return nil, fmt.Errorf("benchmark: words: %w", err)
+		return nil, fmt.Errorf("benchmark: counting the words of the corpus: %w", err)
 	}
 	w := &wordCounts{analyzer: analyzer, words: new(text.Vocabulary)}
-	var last []int32 // number of the last document that contained each word, from 1
+	var last []int32 // 1 + index of the last document with each word
 	for doc, err := range docs {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("benchmark: words: %w", err)
+			return nil, fmt.Errorf("benchmark: counting the words of the corpus: %w", err)
 		}
 		w.documents++
 		analyzer.Words(doc.Text, func(word []byte) bool {
@@ -228,8 +228,8 @@ func (w *wordCounts) idf(word []byte) float64 {
 	return math.Log(1 + (all-with+.5)/(with+.5))
 }
 
-// content adds the distinct content words of a text to a vocabulary and lists them in the order of their
-// bytes, so that sums over them do not depend on the order of words.
+// content adds the distinct content words of a text to a vocabulary and lists them in the order of their bytes.
+// Sums over them then do not depend on the order in the text.
 func (w *wordCounts) content(of *text.Vocabulary, s string) []int {
 	var out []int
 	w.analyzer.Words(s, func(word []byte) bool {
@@ -246,17 +246,17 @@ func (w *wordCounts) content(of *text.Vocabulary, s string) []int {
 	return slices.Compact(out)
 }
 
-// foundShare is the share of a statement that a chunk must contain.
+// foundShare is the share of a statement's content words that a chunk needs for the statement to be found.
 const foundShare = 0.5
 
-// found returns the share of the gold statements of a question that are found, see [Evidence].Found. Recall of
-// documents alone rewards many short chunks, this figure rewards the right ones. Paraphrased statements are
-// missed. It is false if the question has no gold documents, or no statement with a content word.
+// found returns the share of the gold statements that the evidence contains, see [Evidence].Found. Recall of
+// documents alone rewards many short chunks, this figure chunks with the right content. Paraphrased statements
+// are missed. It is false if the question has no gold documents, or no statement with a content word.
 func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	if len(it.Gold) == 0 {
 		return 0, false
 	}
-	known := new(text.Vocabulary) // words of the statements
+	known := new(text.Vocabulary) // vocabulary of the statements
 	var statements [][]int
 	for _, s := range it.GoldStatements() {
 		if words := w.content(known, s); len(words) > 0 {
@@ -296,16 +296,15 @@ func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	return float64(found) / float64(max(len(statements), 1)), len(statements) > 0
 }
 
-// The excerpts of the prompt in a record, which show a reader why an answer is as it is: at most 3 KB an
-// answer.
+// Limits of the excerpts of a prompt that a record keeps to show why an answer is as it is: 3 KB for an answer.
 const (
-	excerptBytes    = 320 // of one text
-	excerpts        = 6   // texts of the sources: cited ones, gold documents, then the first
-	derivedExcerpts = 2   // facts and summaries
+	excerptBytes    = 320 // bytes of one excerpt
+	excerpts        = 6   // source texts: cited ones, then gold documents, then others
+	derivedExcerpts = 2   // derived texts: facts and summaries
 )
 
-// excerpt stores the relevant parts of the prompt with an answer: its quotes, or else the place with most
-// words of the gold answer and the question.
+// excerpt stores excerpts of the prompt with an answer: the quotes of the answer, or else the window of a text
+// with most words of the gold answer and the question.
 func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 	a.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c graphrag.Citation) bool {
 		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == graphrag.OfSource || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
@@ -333,8 +332,8 @@ func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 	}
 }
 
-// chosen lists the evidence of which a part is stored, the most important first: cited texts, gold documents,
-// the others.
+// chosen lists the evidence of which an excerpt is stored, the most important first: cited texts, gold
+// documents, then other texts.
 func chosen(a graphrag.Answer, it Item) []int {
 	order, class := make([]int, len(a.Evidence)), make([]int, len(a.Evidence))
 	for i, h := range a.Evidence {
@@ -352,9 +351,9 @@ func chosen(a graphrag.Answer, it Item) []int {
 	return order[:min(excerpts, len(order))]
 }
 
-// quoted returns the bytes of a chunk that a citation quotes: by the citation's offsets, which may be wrong,
-// if the chunk is a span of its document, or where the chunk contains the cited words. It is false if the
-// whole chunk is cited.
+// quoted returns the byte range of a chunk that a citation quotes: from the citation's offsets if the chunk is
+// a span of its document and they are valid, or else where the chunk contains the cited words. It is false if
+// the whole chunk is cited.
 func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 	chunk := a.Evidence[c.Evidence].Chunk
 	from, to := c.SourceStart-chunk.Start, c.SourceEnd-chunk.Start
@@ -366,8 +365,8 @@ func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 	return [2]int{from, from + len(quote)}, from >= 0 && quote != ""
 }
 
-// window returns the part of a text around its first quote, or with most of some words, and the places of the
-// quotes in it. An ellipsis marks each omission.
+// window returns the part of a text around its first quote, or the part with most of the words in seek, and the
+// offsets of the quotes in it. An ellipsis marks each omission.
 func window(s string, quotes [][2]int, seek map[string]bool) (string, [][2]int) {
 	from, to := 0, len(s)
 	if len(s) > excerptBytes {
@@ -395,7 +394,7 @@ func window(s string, quotes [][2]int, seek map[string]bool) (string, [][2]int) 
 	return head + s[from:to] + tail, shown
 }
 
-// densest returns the start of the window with the most different words of a set; 0 without any.
+// densest returns the start of the window with the most different words of a set; 0 without such words.
 func densest(s string, seek map[string]bool) int {
 	type hit struct {
 		at   int
@@ -425,7 +424,7 @@ func densest(s string, seek map[string]bool) int {
 	return best - excerptBytes/8
 }
 
-// eachWord calls each with the lower-cased content words of a text: numbers, and words of four bytes or more.
+// eachWord calls each for every content word of a text, in lower case: numbers, and words of 4 bytes or more.
 func eachWord(s string, each func(at int, word string)) {
 	start := -1
 	for i, r := range s + " " {
@@ -449,7 +448,7 @@ func wordsOf(texts ...string) map[string]bool {
 	return out
 }
 
-// wordAt moves an offset to the next start of a word if that is near, else to the start of its character.
+// wordAt moves an offset to the next start of a word within 24 bytes, or else back to the start of a character.
 func wordAt(s string, at int) int {
 	for i := at; i > 0 && i < min(at+24, len(s)); i++ {
 		if s[i-1] == ' ' || s[i-1] == '\n' {

@@ -128,7 +128,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 	}
 	for evidence, want := range map[string]string{`["GOLD.txt", "dodo.txt#1"]`: `"dodo.txt#1"`, `[null]`: `""`, `["#"]`: `"#"`} {
 		p, set := read(evidence)
-		check.Fails(t, p.Locate(set), want+`, the evidence for "What does the owl eat?", is no page of birds`,
+		check.Fails(t, p.Locate(set), want+`, the evidence for "What does the owl eat?", is not a page of birds`,
 			"a page that is not there")
 	}
 }

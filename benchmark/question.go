@@ -24,8 +24,8 @@ func answerKey(c record.Cell, q graphrag.Question) record.Key {
 	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: q.Form, K: q.K, Tokens: q.Tokens, Depth: q.Depth}
 }
 
-// answered finds the recorded answer to a question, and reports whether it can be used. An answer by an
-// earlier build of the index cannot, nor one without the texts that judges need.
+// answered returns the recorded answer to a question, and whether it can be used: it must be by the present
+// build of the index, and have the texts that judges need.
 func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	a, ok := s.log.Answer(answerKey(c, it.Question))
 	index, _ := s.log.Index(c)
@@ -36,13 +36,13 @@ func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	return a, ok
 }
 
-// judged finds the recorded judgment of an answer, and reports whether it can be used.
+// judged returns the recorded judgment of an answer, and whether it can be used.
 func (s *state) judged(it Item, a record.Answer) (record.Judgment, bool) {
 	j, ok := s.log.Judgment(a.Key, s.Judge.Name(), s.digest(it, a))
 	return j, ok && !s.again(unscored(j))
 }
 
-// unscored returns why a judgment has no score, "" if it has one.
+// unscored returns the reason why a judgment has no score, "" if it has a score.
 func unscored(j record.Judgment) string {
 	for _, v := range j.Verdicts() {
 		if v.State == judge.Unscored {
@@ -52,7 +52,7 @@ func unscored(j record.Judgment) string {
 	return ""
 }
 
-// fresh returns the context for a retry after a failure: cached replies would fail again.
+// fresh returns the context for a retry after a failure. It bypasses cached replies, which would fail again.
 func (s *state) fresh(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
 		return metering.WithFreshReply(ctx)
@@ -60,7 +60,7 @@ func (s *state) fresh(ctx context.Context, cause string) context.Context {
 	return ctx
 }
 
-// again reports whether a failure is retried: a possibly temporary one, or any with Options.Retry.
+// again reports whether to retry a failure: with Options.Retry any, otherwise one whose cause may have passed.
 func (s *state) again(cause string) bool {
 	return cause != "" && s.opts.Retry || slices.Contains([]llm.Kind{
 		llm.ErrEmpty, llm.ErrTruncated, llm.ErrFiltered, llm.ErrRateLimited, llm.ErrTransient, llm.ErrTimeout, llm.ErrQuotaExhausted,
@@ -79,7 +79,7 @@ func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 	return c
 }
 
-// digest identifies a case: other gold or another answer needs another verdict.
+// digest identifies the input of the judge: other gold or another answer needs another verdict.
 func (s *state) digest(it Item, a record.Answer) string {
 	c := s.judgeCase(it, a)
 	if it.Unanswerable {
@@ -88,9 +88,9 @@ func (s *state) digest(it Item, a record.Answer) string {
 	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, ""}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
 }
 
-// question answers and judges one question, as far as there are no records.
+// question answers and judges one question, unless the records have the answer or the judgment.
 func (s *state) question(ctx context.Context, system System, e Entry, d Domain, it Item) error {
-	ctx = metering.WithQuestion(ctx, it.Question.ID) // for ledgers
+	ctx = metering.WithQuestion(ctx, it.Question.ID) // ledgers record the question of each call
 	c := s.cell(e, d)
 	a, ok := s.answered(c, it)
 	if !ok {
@@ -133,8 +133,8 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 		excerpt(&out, a, it)
 	}
 	out.Build, out.Searched, out.Millis, out.Foreign = index.Build, searched, millis, e.Foreign
-	// Of a foreign prompt, and of one of summaries alone, there is no text of the
-	// sources that could hold the statements.
+	// Prompts of other programs are unknown, and summaries are no source text: neither can hold the gold
+	// statements.
 	if s.opts.Found && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
 		words, err := s.words()
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	return out, nil
 }
 
-// ask puts a question to a system, or to its retriever if it is only searched for.
+// ask lets a system answer a question, or only retrieve if the question has no gold answer.
 func ask(ctx context.Context, system System, q graphrag.Question, searched bool) (graphrag.Answer, error) {
 	r, ok := system.(graphrag.Retriever)
 	if !searched || !ok {
@@ -158,8 +158,8 @@ func ask(ctx context.Context, system System, q graphrag.Question, searched bool)
 	return graphrag.Answer{Found: found}, err
 }
 
-// failure turns an error of one question into a reason, and returns all others. where identifies the work in
-// the log.
+// failure returns the text of an error that concerns one question, and other if the error ends the run. The
+// attributes in where go into the log.
 func (s *state) failure(ctx context.Context, err error, where ...any) (text, detail string, other error) {
 	if ctx.Err() != nil {
 		return "", "", ctx.Err()
@@ -171,7 +171,7 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 		return p.Error(), p.stack, nil
 	case llm.OfOneReply(err):
 		s.opts.Logger.Warn("no answer", append(where, "error", err)...)
-		if e := (*llm.Error)(nil); errors.As(err, &e) { // a cached failure reads like the original one
+		if e := (*llm.Error)(nil); errors.As(err, &e) { // equal text for cached and new failures
 			return string(e.Kind), "", nil
 		}
 		return err.Error(), "", nil
@@ -210,7 +210,7 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	return out, err
 }
 
-// fixedJudgment returns a judgment without a judge.
+// fixedJudgment fills in a verdict for which no judge was asked.
 func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
 	j.Fact, j.Summary = &judge.FactJudgment{Verdict: v}, nil
 	if s.set.typeOf(it.Type).Statements {
@@ -219,7 +219,7 @@ func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) recor
 	return j
 }
 
-// panicError is the panic of a system or a judge.
+// panicError is the error for a panic of a system or a judge.
 type panicError struct {
 	value any
 	stack string
@@ -227,8 +227,8 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// guarded calls f and turns a panic into an error: hours of paid calls are not lost with one question. A
-// panic in a goroutine of f still ends the program.
+// guarded calls f and turns a panic into an error, so that one question cannot end a run after hours of paid
+// calls. A panic in a goroutine that f starts still ends the program.
 func guarded[T any](f func() (T, error)) (result T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -238,8 +238,8 @@ func guarded[T any](f func() (T, error)) (result T, err error) {
 	return f()
 }
 
-// stack returns the calls that led to a panic, the innermost first, without addresses and folders: equal
-// faults give equal texts.
+// stack returns the calls that led to a panic, the innermost first, without addresses and folders, so that
+// equal faults give equal texts.
 func stack() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
@@ -250,7 +250,7 @@ func stack() string {
 			break
 		}
 		if f.Function == "runtime.gopanic" {
-			lines = nil // what is above belongs to the recovery
+			lines = nil // the calls so far belong to the recovery
 		} else if !strings.HasPrefix(f.Function, "runtime.") {
 			lines = append(lines, fmt.Sprintf("%s (%s:%d)", f.Function, path.Base(f.File), f.Line))
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// resetPeakRSS resets the kernel's peak. Without the permission the peak covers the whole process.
+// resetPeakRSS starts a new peak, if the kernel permits it. Otherwise the peak covers the whole process.
 func resetPeakRSS() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // peakRSS returns the largest resident memory since the last reset, in MiB, or 0 if it is unknown.

@@ -22,16 +22,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// The defaults of [Options]: the number of ranked chunks that are measured is the depth of the deepest figure of
-// [Evidence]; one failed piece of a system in twenty moves a mean by less than such small samples can show.
+// DefaultDepth is the depth of the deepest figure of [Evidence]. DefaultMaxFailed is the share of failed pieces
+// of work that moves a mean by less than samples of this size can show.
 const (
 	DefaultDepth     = 10
 	DefaultMaxFailed = 0.05
 )
 
-// System has the methods that a runner calls; every graphrag.System is one. A panic ends the question or
-// index, not the run. The graph of one with a method Graph() *kg.Graph is described as in Table 4 of
-// WildGraphBench, unless it is nil.
+// System has the methods that a runner calls; every graphrag.System is one. A panic ends the question or the
+// index, not the run. If a system has a method Graph() *kg.Graph, the report describes its graph as in Table 4
+// of WildGraphBench, unless it is nil.
 type System interface {
 	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
 	Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error)
@@ -45,93 +45,90 @@ type Entry struct {
 	Also []string
 	// New makes a system; it is called once per domain.
 	New func(domain string) (System, error)
-	// Again makes a system with another seed, for repeated questions; nil if these differ by the sample of a
-	// model alone, and one system answers all.
+	// Again makes a system with another seed, for repeated questions. It is nil if the system has no seed: then
+	// one system answers every repetition, with other samples of its model.
 	Again func(domain string, repeat int) (System, error)
-	// Settings determine the answers of this system, in addition to Options.Settings.
+	// Settings are the settings that determine this system's answers, in addition to Options.Settings.
 	Settings map[string]any
-	// NotApplicable, if set, says why the system cannot run with these settings: it is only listed in the
-	// report.
+	// NotApplicable, if set, is the reason why the system cannot run. The report lists it without figures.
 	NotApplicable string
-	// Fixed is true if the answers do not depend on top-k: the system takes no part in a sweep.
+	// Fixed is true if top-k does not affect the answers. The system is then left out of a sweep.
 	Fixed bool
 	// Baseline is true if every system is compared with this one.
 	Baseline bool
-	// Foreign is true if the answers were made by another program: their costs and prompt lengths are
-	// unknown.
+	// Foreign is true if another program made the answers, so that costs and lengths of prompts are unknown.
 	Foreign bool
-	// Only selects the questions for the system; nil is all. A system without all questions is not compared
-	// with others.
+	// Only reports whether the system is asked a question; with nil it is asked all. A system that is not asked
+	// all questions is not compared with others.
 	Only func(graphrag.Question) bool
 }
 
-// Options of a [Runner]. The zero value runs everything with the settings of the data set and stores nothing
-// on disk.
+// Options of a [Runner]. The zero value has the settings of the data set and stores nothing on disk.
 type Options struct {
-	// Dir is the folder for the records; "" keeps them in memory. A folder may hold the records of other
-	// runs, of which matching ones are used, see package record.
+	// Dir is the folder for the records; with "" they are only in memory. A folder may hold records of other
+	// runs. Those that match this run are used, see package record.
 	Dir string
-	// TopK is the number of chunks in a prompt, by the type of the question; missing types have the K of the
-	// data set.
+	// TopK is the number of chunks in a prompt by type of questions; a missing type has the K of the data set.
 	TopK map[string]int
-	// SweepTopK are further top-k for the questions of swept types, ascending.
+	// SweepTopK are further numbers of chunks with which the questions of swept types are asked, ascending.
 	SweepTopK []int
-	// ContextTokens returns the budget of the evidence in the prompt of a question, which replaces its top-k
-	// and is the same for every system; nil, or 0 for a question, is none.
+	// ContextTokens returns the number of tokens of evidence that a question's prompt may have, the same for
+	// every system. It replaces top-k. Without the function, or if it returns 0, top-k holds.
 	ContextTokens func(question string) int
-	// Depth is the number of ranked chunks that are requested, at least TopK; 0 is the depth of the data set.
+	// Depth is the number of ranked chunks that systems must return, at least TopK; 0 means the data set's.
 	Depth int
-	// Limit is the largest number of questions per domain and type; 0 is all.
+	// Limit is the largest number of questions per domain and type; 0 means all.
 	Limit int
-	// Kit names the parts of the systems; may be "".
+	// Kit is the name of the kit from which the systems are made; may be "".
 	Kit string
-	// Settings determine the answers of every system.
+	// Settings are the settings that determine every system's answers.
 	Settings map[string]any
-	// Config are further facts for the configuration in the report, which determine no answer.
+	// Config are further facts for the report. They affect no answer.
 	Config map[string]any
-	// Changed are the settings that differ from a program's defaults, in its words, such as "-chunk-size
-	// 600"; a report shows them above its tables.
+	// Changed are the settings that differ from the defaults of the calling program, as its user writes them,
+	// such as "-chunk-size 600". A report shows them above its tables.
 	Changed []string
-	// Repeat is the number of times that each question is asked, each time with another sample of the models
-	// ([metering.WithSample]) or another seed of the system ([Entry].Again); 0 is once. The ID of the second time
-	// ends with ~2.
+	// Repeat is how often each question is asked, each time with another sample of the models
+	// ([metering.WithSample]) or another seed of the system ([Entry].Again); 0 means once. The second time the
+	// ID ends with ~2.
 	Repeat int
-	// Concurrency is the number of concurrent questions; 0 is the number of CPUs.
+	// Concurrency is the number of questions that are asked concurrently; 0 means the number of CPUs.
 	Concurrency int
 	// ShowEvidence stores the texts of the prompt with each answer, for judges that need them.
 	ShowEvidence bool
-	// CountTokens counts the tokens of the context; without it they are unknown.
+	// CountTokens returns the number of tokens of a text of a prompt; with nil they are not counted.
 	CountTokens func(string) int
-	// MaxFailed is the share of pieces of work that may fail in a step, from indexing to judging: above it
-	// the system's row is marked, and it is not compared with others. 0 is DefaultMaxFailed, a negative one
-	// allows none.
+	// MaxFailed is the largest share of the pieces of a step, from indexing to judging, that may fail. If more
+	// fail, the system is marked and not compared. 0 means DefaultMaxFailed, a negative number that none may
+	// fail.
 	MaxFailed float64
-	// Retry repeats everything without a score, and rebuilds every index of which a part failed. Without it
-	// that is done if the cause may have passed: an empty or truncated reply, an outage, a filter.
+	// Retry repeats every question without a score, and every index of which a part failed. Without it they are
+	// repeated only if the cause may have passed: an empty or truncated reply, an outage, a filter.
 	Retry bool
-	// Found measures the share of the gold statements in the evidence.
+	// Found computes the share of the gold statements that the evidence contains.
 	Found bool
-	// Price returns the cost of a usage in Currency, and false if it is unknown; nil without prices.
+	// Price returns the price of a usage in Currency, and false if it is unknown; nil if there are no prices.
 	Price    func(graphrag.Usage) (float64, bool)
 	Currency string
 	// NoTimings omits clock and memory figures from the report, so that equal runs give equal bytes.
 	NoTimings bool
-	// Progress is called, never concurrently, after every step; may be nil.
+	// Progress, if not nil, is called after every step, never concurrently.
 	Progress func(Event)
-	// Logger receives warnings and errors; nil is silent.
+	// Logger receives warnings and errors; with nil they are dropped.
 	Logger *slog.Logger
 }
 
 // Event is the progress of a run.
 type Event struct {
 	System, Domain string
-	// Stage is "index" or "answer", or "failed" if there is no index and nothing is asked.
+	// Stage is "index" or "answer" for the work that is done, "failed" if there is no index to ask.
 	Stage string
 	// Documents is the number of documents that the index has read so far.
 	Documents int
-	// Cell of Cells pairs of a system and a domain have begun.
+	// Cell is the number of pairs of a system and a domain that have begun, Cells the number of all pairs.
 	Cell, Cells int
-	// Done of Total questions of the whole run are answered and judged; Resumed of them by an earlier start.
+	// Done is the number of questions that are answered and judged, Total the number of all questions of the
+	// run, Resumed the number of questions in Done that an earlier run had recorded.
 	Done, Total, Resumed int
 }
 
@@ -208,17 +205,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run is the input of a report: the selected questions and the records of each system.
+// Run is the result of a run and the input of a report: the selected questions, and the records of each system.
 type Run struct {
-	// Dataset holds the selected questions and their types, with the K of this run.
+	// Dataset holds the selected questions and their types, with the K of the run.
 	Dataset *Dataset
-	// Kit names the parts of the systems, Judge the judge, which JudgeInfo describes.
+	// Kit is the name of the systems' kit, Judge the name of the judge, JudgeInfo its description.
 	Kit       string
 	Judge     string
 	JudgeInfo judge.Info
-	// MaxFailed is the largest share of failures of a system that is compared.
+	// MaxFailed is the largest share of failures with which a system is compared.
 	MaxFailed float64
-	// Config is the configuration, for readers and programs.
+	// Config is the configuration as a report shows it.
 	Config map[string]any
 	// NoTimings keeps clock and memory figures out of a report.
 	NoTimings bool
@@ -228,11 +225,11 @@ type Run struct {
 	Systems  []SystemRun
 }
 
-// SystemRun holds the records of one system.
+// SystemRun holds the records of a system.
 type SystemRun struct {
 	Name string
 	Also []string // other names of the same system
-	// NotApplicable says why the system was not run: it has no records.
+	// NotApplicable is the reason why the system was not run; it then has no records.
 	NotApplicable string
 	// Foreign is true if costs and prompts of the answers are unknown.
 	Foreign bool
@@ -240,11 +237,11 @@ type SystemRun struct {
 	Baseline bool
 	// Domains are in the order of the data set.
 	Domains []DomainRun
-	// Sweep are the top-k of the sweep, ascending.
+	// Sweep are the results at the top-k of the sweep, ascending.
 	Sweep []SweepRun
 }
 
-// DomainRun is one system on one domain.
+// DomainRun holds the records of a system on a domain.
 type DomainRun struct {
 	Index     record.Index
 	PeakRSSMB float64
@@ -252,19 +249,19 @@ type DomainRun struct {
 	Results []Result
 }
 
-// SweepRun holds the swept questions of all domains at one top-k. At the run's own top-k the results are the
-// run's.
+// SweepRun holds the results of swept questions over all domains at one top-k. At the top-k of the run itself
+// they are the results of the run.
 type SweepRun struct {
 	K       int
 	Results []Result
 }
 
-// Result is one question with its records. Without a run of the system it has the question alone.
+// Result is a question with its records. If the system was not run it is the question alone.
 type Result struct {
 	Domain string
 	Item   Item
-	// Skipped is true if the system was not asked this question, see Entry.Only; with Pending, if the run
-	// stopped before it was answered and judged.
+	// Skipped is true if the system was not asked this question, see Entry.Only. Then Pending is true if the
+	// run stopped before the question was answered and judged.
 	Skipped  bool
 	Pending  bool
 	Answer   record.Answer
@@ -272,7 +269,7 @@ type Result struct {
 	Evidence Evidence
 }
 
-// results collects the selected records.
+// results returns the run with the records of the selected questions.
 func (s *state) results() *Run {
 	out := &Run{
 		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), JudgeInfo: judge.InfoOf(s.Judge), Config: s.config(),
@@ -354,8 +351,8 @@ func (s *state) config() map[string]any {
 	return c
 }
 
-// clock is a tracer that measures the time during which spans of a name are open; overlapping spans count
-// once. A call of a model has the name of its stage, as in the usage.
+// clock is a tracer that measures for how long spans of each name are open. Overlapping spans of a name count
+// once. A call of a model has the name of its stage, as in usage figures.
 type clock struct {
 	start   time.Time
 	mu      sync.Mutex
@@ -363,7 +360,7 @@ type clock struct {
 	seconds map[string]float64
 }
 
-// clockSpan is an open span of a clock.
+// clockSpan is an open span that a clock measures.
 type clockSpan struct {
 	c    *clock
 	name string

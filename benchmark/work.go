@@ -32,25 +32,25 @@ import (
 type state struct {
 	*Runner
 	opts     Options
-	set      *Dataset          // the selected questions, as they are asked
-	settings map[string]string // system → digest of what it was built with
+	set      *Dataset          // selected questions, as they are asked
+	settings map[string]string // system → digest of its settings
 	log      *record.Log
 	total    int
 	cells    int
 
-	// words and tokens count words and tokens of the current domain, once, when first needed.
+	// words and tokens count the words and tokens of the current domain when first called.
 	words  func() (*wordCounts, error)
 	tokens func() (int64, error)
 
-	mu      sync.Mutex // guards the counters and keeps events apart
+	mu      sync.Mutex // guards the counters; held while an event is reported
 	begun   int
 	done    int
 	resumed int
 }
 
-// Run answers and judges everything that is not recorded yet and returns all that was selected. After an
-// error the records made so far are kept, a second Run continues from them, and the returned Run has these
-// records; it is nil if the run could not begin.
+// Run answers and judges every selected question without a record, and returns the records of all. After an
+// error the new records are kept, so that a second Run continues, and the returned Run has them too; it is nil
+// if the run could not begin.
 func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	s.opts.Depth = cmp.Or(s.opts.Depth, r.Dataset.Depth, DefaultDepth)
 	s.set = s.selected()
 	if err := s.openLog(); err != nil {
-		return nil, fmt.Errorf("benchmark: %w", err)
+		return nil, fmt.Errorf("benchmark: opening the records: %w", err)
 	}
 	if err := s.nameSettings(); err != nil {
 		return nil, errors.Join(err, s.log.Close())
@@ -68,8 +68,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	return s.results(), errors.Join(err, s.log.Close())
 }
 
-// openLog reads the records and removes partial files of a killed run. The folder is locked, so no other
-// process writes.
+// openLog opens and locks the folder of records, and removes partial files of a killed run.
 func (s *state) openLog() (err error) {
 	if s.opts.Dir == "" {
 		s.log = record.New()
@@ -90,7 +89,7 @@ func (s *state) openLog() (err error) {
 	return nil
 }
 
-// selected returns the selected questions with their form, top-k and depth.
+// selected returns the data set with the selected questions, and their form, top-k and depth filled in.
 func (s *state) selected() *Dataset {
 	set := *s.Dataset.Limited(s.opts.Limit)
 	set.Types = slices.Clone(set.Types)
@@ -115,7 +114,7 @@ func (s *state) selected() *Dataset {
 	return &set
 }
 
-// asks returns the item with the settings of its type.
+// asks returns the item with the form, top-k, depth and budget with which its question is asked.
 func (s *state) asks(it Item, t Type) Item {
 	it.Question.Form, it.Question.K = t.Form, t.K
 	it.Question.Depth = max(s.opts.Depth, t.K)
@@ -125,7 +124,7 @@ func (s *state) asks(it Item, t Type) Item {
 	return it
 }
 
-// swept returns the questions of a domain at another top-k.
+// swept returns the questions of a domain that the sweep asks with top-k k.
 func (s *state) swept(d Domain, k int) []Item {
 	var out []Item
 	for _, t := range s.set.Types {
@@ -142,8 +141,8 @@ func (s *state) swept(d Domain, k int) []Item {
 // asks reports whether the system is asked a question.
 func (e Entry) asks(it Item) bool { return e.Only == nil || e.Only(it.Question) }
 
-// questions returns all questions for a system in a domain. Where a top-k of the sweep equals the top-k of the
-// question's type, the question is asked only once.
+// questions returns all questions for a system in a domain. If a top-k of the sweep equals the top-k of the
+// type, the question is asked only once.
 func (s *state) questions(e Entry, d Domain) []Item {
 	all := slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return !e.asks(it) })
 	if e.Fixed {
@@ -155,7 +154,7 @@ func (s *state) questions(e Entry, d Domain) []Item {
 	return all
 }
 
-// nameSettings computes the digests under which each system is recorded, and stores their settings.
+// nameSettings computes the digest of each system's settings, a part of the keys of records, and stores them.
 func (s *state) nameSettings() error {
 	s.settings = make(map[string]string)
 	for _, e := range s.Systems {
@@ -164,12 +163,12 @@ func (s *state) nameSettings() error {
 		maps.Copy(values, e.Settings)
 		r, err := record.NewSettings(values)
 		if err != nil {
-			return fmt.Errorf("benchmark: %s: %w", e.Name, err)
+			return fmt.Errorf("benchmark: encoding the settings of %s: %w", e.Name, err)
 		}
 		s.settings[e.Name] = r.Digest
 		if _, ok := s.log.Settings(r.Digest); !ok && e.NotApplicable == "" {
 			if err := s.log.Add(r); err != nil {
-				return fmt.Errorf("benchmark: %w", err)
+				return fmt.Errorf("benchmark: recording the settings of %s: %w", e.Name, err)
 			}
 		}
 	}
@@ -197,8 +196,8 @@ func (s *state) runAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runDomain runs every system on a domain. Values that systems derive alike from its documents are computed
-// once.
+// runDomain runs every system on a domain. Values that several systems derive alike from its documents are
+// computed once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
 	s.words = sync.OnceValues(func() (*wordCounts, error) { return countWords(ctx, d.Documents()) })
 	s.tokens = sync.OnceValues(func() (n int64, err error) {
@@ -210,8 +209,8 @@ func (s *state) runDomain(ctx context.Context, d Domain) error {
 		}
 		return n, nil
 	})
-	// Once per domain: between systems it would take a tenth of a run's time. A system's peak
-	// therefore includes garbage of the systems before it.
+	// Memory is freed once per domain: doing it between systems would take a tenth of a run's time. The peak of
+	// a system thus includes garbage of the systems before it.
 	debug.FreeOSMemory()
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
@@ -226,8 +225,8 @@ func (s *state) runDomain(ctx context.Context, d Domain) error {
 	return nil
 }
 
-// runCell answers and judges the questions of one domain with one system. The index is built if a question is
-// unanswered, or again if it had failed; a cell with complete records costs nothing.
+// runCell answers and judges the questions of one domain with one system. It builds the index if a question is
+// unanswered, or again if the index had failed. If all records exist it costs nothing.
 func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	cell := s.cell(e, d)
 	all := s.questions(e, d)
@@ -249,7 +248,7 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	if err != nil {
 		return err
 	}
-	if anew { // then earlier answers may not count any more
+	if anew { // answers by the earlier index may be invalid now
 		missing, _ = s.missing(cell, all)
 		s.resume(e, d, len(all)-len(missing))
 	}
@@ -257,8 +256,8 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "failed"}, len(missing), 0)
 		return nil
 	}
-	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0)   // the index is there
-	other := func(it Item) bool { return e.Again != nil && it.Repeat > 0 } // asked of another system
+	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0)   // the index is ready
+	other := func(it Item) bool { return e.Again != nil && it.Repeat > 0 } // asked of the system with another seed
 	err = s.work(ctx, system, e, d, slices.DeleteFunc(slices.Clone(missing), other))
 	if err = errors.Join(err, closeSystem(system)); err != nil {
 		return err
@@ -269,8 +268,7 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
 }
 
-// askAgain puts the repeated questions to systems with other seeds. The record of the index belongs to the
-// first system.
+// askAgain asks the repeated questions of systems with other seeds. The first system's index stays recorded.
 func (s *state) askAgain(ctx context.Context, e Entry, d Domain, missing []Item) error {
 	for repeat := 1; e.Again != nil && repeat < s.opts.Repeat; repeat++ {
 		asked := slices.DeleteFunc(slices.Clone(missing), func(it Item) bool { return it.Repeat != repeat })
@@ -289,7 +287,7 @@ func (s *state) askAgain(ctx context.Context, e Entry, d Domain, missing []Item)
 	return nil
 }
 
-// missing returns the questions without a usable answer or judgment, and whether any lacks an answer.
+// missing returns the questions without a usable answer or judgment, and whether any of them lacks an answer.
 func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered bool) {
 	for _, it := range all {
 		a, answered := s.answered(c, it)
@@ -302,8 +300,8 @@ func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered b
 	return missing, unanswered
 }
 
-// needsRebuild reports whether an index is built again: too much of it failed for the system to be compared,
-// or anything failed and Options.Retry is set.
+// needsRebuild reports whether to build an index again: too much of it failed for the system to be compared, or
+// Options.Retry is set and anything failed.
 func (s *state) needsRebuild(x record.Index) bool {
 	if x.Error != "" {
 		return s.opts.Retry
@@ -313,7 +311,7 @@ func (s *state) needsRebuild(x record.Index) bool {
 	})
 }
 
-// build makes a system and its index. A panic is recorded and returns no system.
+// build makes a system and builds its index. If that panics, it records the error and returns no system.
 func (s *state) build(ctx context.Context, e Entry, d Domain) (System, error) {
 	system, err := guarded(func() (System, error) { return e.New(d.Name) })
 	if err == nil {
@@ -330,11 +328,11 @@ func (s *state) build(ctx context.Context, e Entry, d Domain) (System, error) {
 	return nil, s.log.Add(record.Index{Cell: s.cell(e, d), Error: p.Error(), Detail: p.stack})
 }
 
-// closeSystem closes a system, also if that panics.
+// closeSystem closes a system. A panic becomes an error.
 func closeSystem(system System) error {
 	_, err := guarded(func() (none struct{}, err error) { return none, system.Close() })
 	if err != nil {
-		err = fmt.Errorf("closing: %w", err)
+		err = fmt.Errorf("closing the system: %w", err)
 	}
 	return err
 }
@@ -360,7 +358,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	if err != nil {
 		return err
 	}
-	// Rebuilding a sound index repeats it, and the first record stays.
+	// If a sound index was built again, its first record stays.
 	old, ok := s.log.Index(cell)
 	if ok && (!s.needsRebuild(old) || reflect.DeepEqual(old.Stats, r.Stats)) {
 		return nil
@@ -371,8 +369,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	return s.log.Add(r)
 }
 
-// describe adds the statistics of a system's graph, if it has one, over the pairs of entities that share a
-// fact.
+// describe adds the statistics of a system's graph. An edge is a pair of entities with a common fact.
 func describe(system any, r *record.Index) error {
 	g, ok := system.(interface{ Graph() *kg.Graph })
 	if !ok || g.Graph() == nil {
@@ -410,7 +407,7 @@ func (s *state) work(ctx context.Context, system System, e Entry, d Domain, miss
 	return ctx.Err()
 }
 
-// stream yields the documents of a domain and reports their number; bytes is the sum of their sizes.
+// stream yields the documents of a domain and reports how many were read; it adds their sizes to bytes.
 func (s *state) stream(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		n := 0
@@ -433,7 +430,7 @@ func (s *state) resume(e Entry, d Domain, n int) {
 	}
 }
 
-// emit counts and reports, one event at a time.
+// emit counts questions and reports an event. Events are never reported concurrently.
 func (s *state) emit(ev Event, done, resumed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,23 +17,22 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Book is the source of a part of a data set: passages with their names, the entities to hide, and questions
-// about them.
+// Book is the source of a part of a data set: named passages, the entities to hide, and questions.
 type Book struct {
 	Title string `json:"title"`
-	// Language is the name of the part: eng, chs.
+	// Language is the name of the part in the data set: eng, chs.
 	Language string    `json:"language"`
 	Passages []Passage `json:"passages"`
 	Entities []Entity  `json:"entities"`
-	// Questions with options become multiple choice, the others reversions.
+	// Questions with options become multiple choice, questions without options become reversions.
 	Questions []Draft `json:"questions"`
 }
 
 // Draft is a question with its original names.
 type Draft struct {
 	Question string `json:"question"`
-	// Options are the texts of A to D, and Answer the letter of the right one; without options it is the
-	// answer itself.
+	// Options are the texts of the options A to D, and Answer the letter of the right one. Without options
+	// Answer is the answer itself.
 	Options []string `json:"options,omitempty"`
 	Answer  string   `json:"answer"`
 	Hops    int      `json:"hops"`
@@ -42,13 +41,13 @@ type Draft struct {
 	Made     string   `json:"made,omitempty"`
 }
 
-// Raw returns the book with its names, and its multiple-choice questions. A model that remembers the book
-// does well on it.
+// Raw returns the book with its original names, and the multiple-choice questions. A model that remembers the
+// book answers these well.
 func (b Book) Raw() (Language, error) { return b.build(nil) }
 
-// Anonymized returns the book with every name replaced by one dictionary, in passages and questions. A name
-// that can still be read anywhere is an error with its place. Passages get numbers as IDs, since theirs could
-// contain the title.
+// Anonymized returns the book with every name replaced by its placeholder, in passages and questions. A name
+// that can still be read is an error with its place. Passages get numbers as IDs, since their own could contain
+// the title.
 func (b Book) Anonymized() (Language, error) {
 	d, err := NewDictionary(b.Entities)
 	if err != nil {
@@ -57,7 +56,7 @@ func (b Book) Anonymized() (Language, error) {
 	return b.build(d)
 }
 
-// build makes a part of the book; d is nil for a raw one.
+// build makes a part of a data set from the book. With a nil dictionary the original names stay.
 func (b Book) build(d *Dictionary) (Language, error) {
 	l := Language{Name: b.Language}
 	var problems, leaks []error
@@ -84,7 +83,7 @@ func (b Book) build(d *Dictionary) (Language, error) {
 	}
 	for i, draft := range b.Questions {
 		if len(draft.Options) == 0 && d == nil {
-			continue // there is nothing to revert
+			continue // a reversion needs placeholders
 		}
 		q := QA{Format: Choice, Question: turned(draft.Question), Answer: draft.Answer, Hops: draft.Hops, Book: b.Title, Made: draft.Made}
 		for _, o := range draft.Options {
@@ -92,7 +91,7 @@ func (b Book) build(d *Dictionary) (Language, error) {
 		}
 		for _, id := range draft.Evidence {
 			if ids[id] == "" {
-				problems = append(problems, fmt.Errorf("question %d names the passage %q, which there is not", i+1, id))
+				problems = append(problems, fmt.Errorf("question %d names the passage %q, which the book does not have", i+1, id))
 			}
 			q.Evidence = append(q.Evidence, ids[id])
 		}
@@ -105,7 +104,7 @@ func (b Book) build(d *Dictionary) (Language, error) {
 		l.QA = append(l.QA, q)
 	}
 	if len(b.Passages) == 0 {
-		problems = append(problems, errors.New("no passage"))
+		problems = append(problems, errors.New("the book has no passage"))
 	}
 	if len(problems) == 0 {
 		problems = leaks
@@ -116,8 +115,8 @@ func (b Book) build(d *Dictionary) (Language, error) {
 	return l, nil
 }
 
-// The task of a reversion, by Chinese: the texts before, between and after question and answer, and after the
-// first placeholder.
+// The parts of the instruction of a reversion, in English (false) and Chinese (true): the text before the
+// question, between question and answer, after the answer, and after the first placeholder.
 var tasks = map[bool][4]string{
 	false: {"The names of persons and places in this question and its answer were replaced by placeholders.\nQ: ", "\nA: ",
 		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name; whatever else you write stands in lines of its own."},
@@ -163,11 +162,11 @@ func (e Entity) names() []string { return append([]string{e.Name}, e.Aliases...)
 // safe for concurrent use.
 type Dictionary struct {
 	entities []Entity
-	holders  []string       // of the entities, without brackets
-	place    map[string]int // placeholder → entity
-	owner    map[string]int // name → entity
-	names    []string       // longest first
-	written  *regexp.Regexp // what looks like a placeholder of the dictionary
+	holders  []string       // placeholders of the entities, without brackets
+	place    map[string]int // placeholder → index of its entity
+	owner    map[string]int // name → index of its entity
+	names    []string       // all names, the longest first
+	written  *regexp.Regexp // matches any text that looks like a placeholder of the dictionary
 }
 
 var typeName = regexp.MustCompile(`^[A-Z]+$`)
@@ -198,7 +197,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 			case anyPlaceholder.MatchString(fold(name)):
 				problems = append(problems, fmt.Errorf("%q, a name of %s, looks like a placeholder", name, holder))
 			case taken && other != i:
-				problems = append(problems, fmt.Errorf("%q is a name of both %q and %q: leave it to one", name, entities[other].Name, e.Name))
+				problems = append(problems, fmt.Errorf("%q is a name of both %q and %q: remove it from one", name, entities[other].Name, e.Name))
 			default:
 				d.owner[name] = i
 			}
@@ -302,17 +301,16 @@ func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
 func lastRune(s string) rune { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
-// spaced reports whether a character is part of words that are separated by blanks.
+// spaced reports whether a character is of a script that separates words by blanks.
 func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// maxProblems is the number of problems of a book that are listed.
+// maxProblems is the largest number of problems of a book that an error lists.
 const maxProblems = 8
 
-// fold returns the form in which names and values are compared: compatible characters, lower case, single
-// blanks.
+// fold returns the form in which texts are compared: compatible characters, lower case, single blanks.
 func fold(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
 }

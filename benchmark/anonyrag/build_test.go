@@ -136,15 +136,15 @@ func TestBook(t *testing.T) {
 	l, err := chinese.Anonymized()
 	check.True(t, err == nil && strings.Contains(l.QA[1].Question, "每行一个"), "%v, %v", l.QA, err)
 	for want, spoil := range map[string]func(*anonyrag.Book){
-		`["Silver"] can still be read`: func(b *anonyrag.Book) { b.Passages[0].Text += " SILVER!" },
-		"would be taken for":           func(b *anonyrag.Book) { b.Passages[0].Text += " [PERSON#9]" },
-		"names no placeholder":         func(b *anonyrag.Book) { b.Questions[1] = anonyrag.Draft{Question: "Why?", Answer: "Because."} },
-		"is no letter":                 func(b *anonyrag.Book) { b.Questions[0].Answer = "Jim" },
-		"2 options for the answer D":   func(b *anonyrag.Book) { b.Questions[0].Answer, b.Questions[0].Options = "D", []string{"a", "b"} },
-		`names the passage "nowhere"`:  func(b *anonyrag.Book) { b.Questions[0].Evidence = []string{"nowhere"} },
-		`two passages have the ID "a"`: func(b *anonyrag.Book) { b.Passages = []anonyrag.Passage{{ID: "a", Text: "x"}, {ID: "a", Text: "y"}} },
-		"no passage":                   func(b *anonyrag.Book) { b.Passages, b.Questions = nil, nil },
-		"no entity":                    func(b *anonyrag.Book) { b.Entities = nil },
+		`["Silver"] can still be read`:           func(b *anonyrag.Book) { b.Passages[0].Text += " SILVER!" },
+		"would be taken for":                     func(b *anonyrag.Book) { b.Passages[0].Text += " [PERSON#9]" },
+		"names no placeholder":                   func(b *anonyrag.Book) { b.Questions[1] = anonyrag.Draft{Question: "Why?", Answer: "Because."} },
+		"is no letter":                           func(b *anonyrag.Book) { b.Questions[0].Answer = "Jim" },
+		"the answer is D, but the options are 2": func(b *anonyrag.Book) { b.Questions[0].Answer, b.Questions[0].Options = "D", []string{"a", "b"} },
+		`names the passage "nowhere"`:            func(b *anonyrag.Book) { b.Questions[0].Evidence = []string{"nowhere"} },
+		`two passages have the ID "a"`:           func(b *anonyrag.Book) { b.Passages = []anonyrag.Passage{{ID: "a", Text: "x"}, {ID: "a", Text: "y"}} },
+		"no passage":                             func(b *anonyrag.Book) { b.Passages, b.Questions = nil, nil },
+		"no entity":                              func(b *anonyrag.Book) { b.Entities = nil },
 	} {
 		b := story
 		b.Passages, b.Questions = slices.Clone(story.Passages), slices.Clone(story.Questions)
@@ -393,11 +393,11 @@ func TestLoadReportsProblems(t *testing.T) {
 	for want, fsys := range map[string]fs.FS{
 		"no data set here":                        folder("data.txt", "x"),
 		"buildbench -parquet":                     folder("data/eng_qa-00000-of-00001.parquet", "x"),
-		"of chs there is only chs_qa.json":        folder("chs_qa.json", ok),
+		"chs has only the file chs_qa.json":       folder("chs_qa.json", ok),
 		"both look like the qa of eng":            folder("eng_qa.json", ok, "en_questions.json", ok, "eng_corpus.json", `["x"]`),
-		"eng_corpus.json holds nothing":           folder("eng_corpus.json", "[]", "eng_qa.json", ok),
+		"eng_corpus.json has no passage":          folder("eng_corpus.json", "[]", "eng_qa.json", ok),
 		`eng_corpus.json:2: no "text"`:            folder("eng_corpus.json", "\"x\"\n{\"id\": 7}", "eng_qa.json", ok),
-		`the id "7" stands above`:                 folder("eng_corpus.json", `[{"id": 7, "text": "x"}, {"id": "7", "text": "y"}]`, "eng_qa.json", ok),
+		`an earlier passage has the ID "7"`:       folder("eng_corpus.json", `[{"id": 7, "text": "x"}, {"id": "7", "text": "y"}]`, "eng_qa.json", ok),
 		"eng_corpus.json:1: not an object":        folder("eng_corpus.json", "7", "eng_qa.json", ok),
 		`eng_qa.json:2: want a "question" and an`: folder("eng_corpus.json", `["x"]`, "eng_qa.json", ok+"\n"+`{"question": "Who?"}`),
 		"is neither a letter nor a list":          folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "Jim"}`),
@@ -405,9 +405,9 @@ func TestLoadReportsProblems(t *testing.T) {
 		`"hops" is "many"`:                        folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "hops": "many"}`),
 		`"difficulty" is "hard"`:                  folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "level": "hard"}`),
 		"names no placeholder":                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "Jim", "type": "subjective"}`),
-		"2 options for the answer C":              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": ["x", "y"]}`),
-		"27 options":                              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "options": [`+strings.Repeat(`"x",`, 26)+`"x"]}`),
-		`"options" is no list`:                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": {"A": "x"}}`),
+		"the answer is C, but the options are 2":  folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": ["x", "y"]}`),
+		"the options are 27":                      folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "options": [`+strings.Repeat(`"x",`, 26)+`"x"]}`),
+		`"options" is not a list`:                 folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": {"A": "x"}}`),
 		"eng_qa.json is not a regular file":       fstest.MapFS{"eng_corpus.json": &fstest.MapFile{Data: []byte(`["x"]`)}, "eng_qa.json": &fstest.MapFile{Mode: fs.ModeNamedPipe}},
 		"and 5 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
 		"eng_qa.json:1: ":                         folder("eng_corpus.json", `["x"]`, "eng_qa.json", "{\"question\": \"\xff\"}"),

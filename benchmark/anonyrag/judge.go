@@ -16,13 +16,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The formats of questions, with which the types of a data set begin.
+// The formats of questions. The key of each type of questions begins with one of them.
 const (
 	Choice    = "choice"
 	Reversion = "reversion"
 )
 
-// Scores of reversions in addition to the verdict, by their names in reports.
+// Names, as reports show them, of the scores that a reversion gets in addition to its verdict.
 const (
 	ScorePrecision = "mapping_precision"
 	ScoreRecall    = "mapping_recall"
@@ -32,13 +32,12 @@ const (
 // Options of the judge.
 type Options struct {
 	// Model, if set, decides whether an answer is right, as in the published figures: it sees question, gold
-	// and answer and replies 1 or 0. Choices of one letter and the scores of reversions are still judged by
-	// rules.
+	// and answer and replies 1 or 0. Choices of one letter and scores of reversions are still judged by rules.
 	Model llm.Model
 }
 
-// Judge is a [judge.Judge] of both formats. By rules a choice is right if the letter is, and a reversion if
-// every placeholder has its name and there is no other pair ([Counts.Exact]).
+// Judge is a [judge.Judge] of both formats. By rules a choice is right if the letter is right, and a reversion
+// if every placeholder has its right name and the answer has no further pair ([Counts.Exact]).
 type Judge struct{ model *short.Judge }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -52,7 +51,7 @@ func New(o Options) (*Judge, error) {
 	return &Judge{m}, err
 }
 
-// Name names model and rules.
+// Name returns the name of the rules, after the name of the model's judge if there is one.
 func (j *Judge) Name() string {
 	const rules = "exact/anonyrag/v2"
 	if j.model == nil {
@@ -118,13 +117,13 @@ func verdict(right bool, why string) judge.Verdict {
 }
 
 var (
-	// marked matches a letter that is named as the answer, opened one at the beginning, bracketed one in
-	// brackets.
+	// marked matches a letter after a word such as "answer", opened a letter at the beginning of the text,
+	// bracketed a letter in brackets.
 	marked    = regexp.MustCompile(`(?:\b(?i:answer|choice|option|choose|pick|select)(?i:\s+is)?|答案是?|选择?|选项)\s*[:=]?\s*[*"'(\[]*([A-D](?:[^\pL\pN]|\p{Han}|$)|[a-d]\W*$)`)
 	opened    = regexp.MustCompile(`^[\s*"']*([A-Da-d])(?:\W*$|\s*[).:*]|\s*、\s*(?:[^A-D\s]|[A-D]\pL))`)
 	bracketed = regexp.MustCompile(`[(\[]([A-D])[)\]]`)
-	// alone matches a capital letter that is no part of a word. An A before a word in lower case is an
-	// article.
+	// alone matches a capital letter that is not part of a word, except an A before a word in lower case, which
+	// is an article.
 	alone   = regexp.MustCompile(`(?:^|[^\pL\pN#]|\p{Han})([A-D])(?:[^\pL\pN#']|\p{Han}|$)`)
 	article = regexp.MustCompile(`\bA\s+\p{Ll}+`)
 )
@@ -152,7 +151,7 @@ func ParseChoice(answer string) (string, bool) {
 	return letter, true
 }
 
-// add finds the letters of a pattern. Neighbouring matches may share a separator.
+// add adds the letters that a pattern finds in s. Neighbouring matches may share a separator.
 func add(found map[string]bool, of *regexp.Regexp, s string) {
 	for at := 0; at < len(s); {
 		m := of.FindStringSubmatchIndex(s[at:])
@@ -169,7 +168,7 @@ func add(found map[string]bool, of *regexp.Regexp, s string) {
 
 // Pair is the name that an answer gives to a placeholder.
 type Pair struct {
-	// Placeholder is without brackets: PERSON#12.
+	// Placeholder is written without brackets: PERSON#12.
 	Placeholder string `json:"placeholder"`
 	Name        string `json:"name"`
 }
@@ -180,9 +179,9 @@ var (
 	// name: signs, or in a sentence a verb or a bracket.
 	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\||` +
 		`((?:is|was|refers to|stands for|represents|means|ist|steht für)(?: (?:most |very )?(?:likely|probably|actually|called|named))?[ \t:]+|(?:应该?|其实|指的)?(?:就|即)?是(?:指)?|应为|即为|指的?|代表|\())`)
-	// sentenceName matches the name of an entry in a sentence, but no description.
+	// sentenceName matches the name that follows the verb of a sentence, not a description such as "a sailor".
 	sentenceName = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
-	// mark matches a mark of a source, indefinite the beginning of a description.
+	// mark matches a citation of a source, indefinite the indefinite article of a description.
 	mark       = regexp.MustCompile(`(?i)\s*(?:[\[【][^\]】\n]*[\]】]|\((?:(?:from )?memory|passages?|sources?|facts?|reports?|记忆|段落|来源)[^)\n]*\))`)
 	indefinite = regexp.MustCompile(`^(?:一[个位名座种]|谁|什么|某|不|被|在|的)`)
 )
@@ -226,10 +225,10 @@ func trimName(s string) string {
 	return strings.Join(strings.Fields(strings.Trim(s, " \t\"'“”‘’*_`|,，、。.{}[]【】")), " ")
 }
 
-// Gold maps placeholders to their names; the first name is shown.
+// Gold maps each placeholder to its right names. Reports show the first name.
 type Gold map[string][]string
 
-// GoldOf reads the gold of a question: its entries, and aliases with other names of the same placeholders.
+// GoldOf reads the gold of a question from its reference, and further right names from the aliases.
 func GoldOf(reference string, aliases ...string) Gold {
 	g := make(Gold)
 	for _, text := range append([]string{reference}, aliases...) {
@@ -240,22 +239,22 @@ func GoldOf(reference string, aliases ...string) Gold {
 	return g
 }
 
-// Counts are numbers of placeholders: in the gold, in the answer, and right ones.
+// Counts are numbers of placeholders: in the gold, in the answer, and with the right name in the answer.
 type Counts struct {
 	Gold      int `json:"gold"`
 	Predicted int `json:"predicted"`
 	Right     int `json:"right"`
 }
 
-// apposition matches an explanation of a name: Israel Hands, the coxswain.
+// apposition matches an explanation that follows a name, as in "Israel Hands, the coxswain".
 var apposition = regexp.MustCompile(`(?:,\s*|\s*\()(?:the|an?|who|whose|his|her|their) .*$`)
 
-// otherName matches a name followed by another in brackets.
+// otherName matches a name followed by a second name in brackets.
 var otherName = regexp.MustCompile(`^(.+?)\s*\(([^()]+)\)$`)
 
-// Compare counts placeholders. The first name of a placeholder counts; every further different one is wrong.
-// Names are compared without case, character form and apposition, and are right if equal to the gold name or
-// an alias; so is a name with another in brackets if either is.
+// Compare counts placeholders. Only the first name that an answer gives to a placeholder can be right; every
+// further different name is wrong. Names are compared without case, character form and apposition. A name is
+// right if it, or a name in brackets after it, equals the gold name or an alias.
 func Compare(g Gold, answer []Pair) Counts {
 	c := Counts{Gold: len(g)}
 	said := make(map[string]map[string]bool)
@@ -278,16 +277,16 @@ func Compare(g Gold, answer []Pair) Counts {
 	return c
 }
 
-// Precision returns the share of the answer that is right, 0 for an empty one.
+// Precision returns the share of the answered placeholders that are right, 0 for an empty answer.
 func (c Counts) Precision() float64 { return ratio(c.Right, c.Predicted) }
 
-// Recall returns the share of the gold that is met.
+// Recall returns the share of the gold placeholders that are answered correctly.
 func (c Counts) Recall() float64 { return ratio(c.Right, c.Gold) }
 
-// F1 returns the harmonic mean of the two, 0 if both are.
+// F1 returns the harmonic mean of precision and recall, 0 if both are 0.
 func (c Counts) F1() float64 { return ratio(2*c.Right, c.Gold+c.Predicted) }
 
-// Exact reports whether all placeholders and no others are answered, correctly.
+// Exact reports whether the answer has the right name of every gold placeholder, and nothing else.
 func (c Counts) Exact() bool { return c.Gold > 0 && c.Right == c.Gold && c.Predicted == c.Gold }
 
 func ratio(a, b int) float64 {

@@ -51,12 +51,12 @@ func surname(e Entity, name string) string {
 
 const person, location = "PERSON", "LOCATION"
 
-// Linked merges entities that are the same person by their names: "Ahab" and "Captain Ahab", "Silver" and
-// "Long John Silver", 悟空 and 孙悟空. Ambiguous names, names with different titles, and places are not merged.
+// Linked merges entities that are the same person, judged by their names: "Ahab" and "Captain Ahab", "Silver"
+// and "Long John Silver", 悟空 and 孙悟空. Ambiguous names, names with different titles, and places are not merged.
 // Surnames become aliases, or entities of their own if two persons share one.
 func Linked(entities []Entity) []Entity {
 	var out []Entity
-	owner := make([]int, len(entities)) // the entity that each is an alias of, itself if of none
+	owner := make([]int, len(entities)) // index of the entity of which entity i is an alias, or i
 	for i := range entities {
 		owner[i] = i
 		if fuller := fullerOf(entities, i); oneOf(entities, fuller) {
@@ -84,8 +84,8 @@ func Linked(entities []Entity) []Entity {
 	return withSurnames(out)
 }
 
-// fullerOf returns the persons whose name contains a name: without its title, at the end, or at the
-// beginning. Of equal names the first is the fuller one.
+// fullerOf returns the persons whose name, without its title, begins or ends with the name of entity i and is
+// longer. Of two equal names the first counts as longer.
 func fullerOf(entities []Entity, i int) (found []int) {
 	e := entities[i]
 	title, words := untitled(e.Name)
@@ -106,7 +106,7 @@ func fullerOf(entities []Entity, i int) (found []int) {
 	return found
 }
 
-// oneOf reports whether entities share one name, apart from titles, and have no two different titles.
+// oneOf reports whether entities have the same name, apart from titles, and no two different titles.
 func oneOf(entities []Entity, which []int) bool {
 	title, name := "", ""
 	for n, i := range which {
@@ -123,7 +123,7 @@ func oneOf(entities []Entity, which []int) bool {
 	return len(which) > 0
 }
 
-// withSurnames adds surnames that are not names yet.
+// withSurnames adds the surnames of persons, except surnames that are names of entities already.
 func withSurnames(entities []Entity) []Entity {
 	known, owners := make(map[string]bool), make(map[string][]int)
 	var order []string
@@ -148,7 +148,7 @@ func withSurnames(entities []Entity) []Entity {
 	return entities
 }
 
-// StageLink of calls in accounts.
+// StageLink names the stage of the calls of [LinkedByModel] in usage figures.
 const StageLink = "link names"
 
 // LinkedByModel lets a model merge entities, in one call that shows their names. Groups of several types or
@@ -160,13 +160,13 @@ func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entit
 	}
 	req, err := templates.Request(ctx, StageLink, "link", nil, prompts.Data{Label: "names", Rows: shown, Prefix: "N", First: 1})
 	if err != nil {
-		return nil, fmt.Errorf("anonyrag: %w", err)
+		return nil, fmt.Errorf("anonyrag: the prompt that merges names: %w", err)
 	}
 	said, _, err := replies.Decode[struct{ Same [][]int }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return entities, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("anonyrag: linking names: %w", err)
+		return nil, fmt.Errorf("anonyrag: merging names: %w", err)
 	}
 	gone := make(map[int]bool)
 	out := slices.Clone(entities)
@@ -195,10 +195,10 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("anonyrag", promptFiles)
 
-// StageQuestions of calls in accounts.
+// StageQuestions names the stage of the calls of [ByModel] in usage figures.
 const StageQuestions = "write questions"
 
-// MadeByModel marks questions that a model wrote, see [QA.Made].
+// MadeByModel is the value of [QA.Made] for questions that a model wrote.
 const MadeByModel = "model"
 
 // EntitiesOf returns the persons and places in extractions, in the order of their first mention. A name with
@@ -231,7 +231,7 @@ func EntitiesOf(extractions []kg.Extraction) []Entity {
 	return out
 }
 
-// entityType returns the type of placeholder for an extractor's type, "" if such entities are not hidden.
+// entityType returns the type in placeholders for a type of the extractor, "" if such entities are not hidden.
 func entityType(s string) string {
 	s = strings.ToLower(s)
 	for _, t := range []struct{ word, kind string }{{"person", person}, {"人", person}, {"location", location}, {"place", location}, {"geo", location}, {"地", location}} {
@@ -261,13 +261,13 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 	}
 	req, err := templates.Request(ctx, StageQuestions, "questions", map[string]any{"N": n}, data...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("anonyrag: %w", err)
+		return nil, nil, fmt.Errorf("anonyrag: the prompt for questions: %w", err)
 	}
 	said, _, err := replies.Decode[struct{ Questions []questionReply }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return nil, []string{err.Error()}, nil
 	} else if err != nil {
-		return nil, nil, fmt.Errorf("anonyrag: questions: %w", err)
+		return nil, nil, fmt.Errorf("anonyrag: writing questions: %w", err)
 	}
 	for i, w := range said.Questions {
 		d, err := w.draft(passages)
@@ -286,7 +286,7 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 func (w questionReply) draft(passages []Passage) (Draft, error) {
 	d := Draft{Question: strings.TrimSpace(w.Question), Options: w.Options, Answer: strings.TrimSpace(w.Answer), Hops: w.Hops, Made: MadeByModel}
 	if d.Question == "" || d.Answer == "" || d.Hops < 1 || len(w.Passages) == 0 {
-		return d, errors.New("want question, answer, hops from 1 on, and passages")
+		return d, errors.New("want a question with an answer, a number of hops from 1 on, and numbers of passages")
 	}
 	for _, n := range w.Passages {
 		if n < 1 || n > len(passages) {
@@ -309,9 +309,8 @@ func (w questionReply) draft(passages []Passage) (Draft, error) {
 	return d, nil
 }
 
-// Unsolved drops the questions that are answered correctly without context: ask puts a question to a system
-// without the corpus, j judges the answer. Questions without an answer or verdict stay. Both are called
-// concurrently.
+// Unsolved drops the questions that a system answers correctly without the corpus: ask lets that system answer,
+// j judges the answer. Questions without an answer or verdict stay. Both are called concurrently.
 func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
 	items := Dataset("", l).Domains[0].Items
 	solved := make([]bool, len(items))
@@ -345,5 +344,5 @@ func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphra
 	return l, nil
 }
 
-// filteredAtOnce is the number of concurrent questions.
+// filteredAtOnce is the number of questions that [Unsolved] asks concurrently.
 const filteredAtOnce = 8

@@ -39,7 +39,7 @@ const MaxRecord = 16 << 20
 func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 	languages, err := find(fsys)
 	if err != nil {
-		return nil, fmt.Errorf("anonyrag: %w", err)
+		return nil, fmt.Errorf("anonyrag: reading the data set: %w", err)
 	}
 	var parts []Language
 	var notes []string
@@ -53,17 +53,18 @@ func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		return nil, fmt.Errorf("anonyrag: %w", err)
+		return nil, fmt.Errorf("anonyrag: reading the data set: %w", err)
 	}
 	set := Dataset(Name, parts...)
 	set.Notes = append(set.Notes, notes...)
 	return set, nil
 }
 
-// languageFiles are the files of a language by their content, corpus or qa; several are parts of one table, in order.
+// languageFiles are the files of a language by content, "corpus" or "qa". Several are parts of one table, in
+// order.
 type languageFiles map[string][]string
 
-// find finds the files by their names.
+// find finds the files of each language by their names.
 func find(fsys fs.FS) (map[string]languageFiles, error) {
 	var names []string
 	for _, pattern := range []string{"*.json", "*.jsonl"} {
@@ -97,13 +98,13 @@ func find(fsys fs.FS) (map[string]languageFiles, error) {
 		}
 		of := out[language][what]
 		if len(of) > 0 && partSuffix.ReplaceAllString(of[0], "") != partSuffix.ReplaceAllString(name, "") {
-			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", of[0], name, what, language)
+			return nil, fmt.Errorf("%s and %s both look like the %s of %s: remove one", of[0], name, what, language)
 		}
 		out[language][what] = append(of, name)
 	}
 	for language, f := range out {
 		if len(f) < 2 {
-			return nil, fmt.Errorf("of %s there is only %s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, slices.Concat(f["corpus"], f["qa"])[0])
+			return nil, fmt.Errorf("%s has only the file %s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, slices.Concat(f["corpus"], f["qa"])[0])
 		}
 	}
 	if len(out) == 0 {
@@ -120,7 +121,7 @@ func find(fsys fs.FS) (map[string]languageFiles, error) {
 // partSuffix matches the number in the name of a part of a table.
 var partSuffix = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 
-// each calls take with the records of files.
+// each calls take with each record of the files.
 func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) (err error) {
 	for _, name := range names {
 		err = errors.Join(err, journal.EachLine(fsys, name, MaxRecord, take))
@@ -131,7 +132,7 @@ func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) e
 // object is a record with any keys.
 type object map[string]json.RawMessage
 
-// read reads a language. lost counts evidence that is not in the corpus.
+// read reads the files of a language. lost is the number of evidence IDs that are not in the corpus.
 func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err error) {
 	l.Name = name
 	known := make(map[string]bool)
@@ -143,7 +144,7 @@ func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err e
 		case err != nil:
 			return err
 		case known[p.ID]:
-			return fmt.Errorf("the id %q stands above", p.ID)
+			return fmt.Errorf("an earlier passage has the ID %q", p.ID)
 		}
 		known[p.ID] = true
 		l.Corpus = append(l.Corpus, p)
@@ -157,10 +158,10 @@ func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err e
 		return err
 	})
 	if err1 == nil && n == 0 {
-		err1 = fmt.Errorf("%s holds nothing", f["corpus"][0])
+		err1 = fmt.Errorf("%s has no passage", f["corpus"][0])
 	}
 	if err2 == nil && len(l.QA) == 0 {
-		err2 = fmt.Errorf("%s holds nothing", f["qa"][0])
+		err2 = fmt.Errorf("%s has no question", f["qa"][0])
 	}
 	for _, q := range l.QA {
 		for _, id := range q.Evidence {
@@ -198,7 +199,7 @@ func readObject(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// text returns the value, a text or a number, of the first key that is present.
+// text returns the value of the first of the keys that is present: a text, or a number as text.
 func (o object) text(keys ...string) string {
 	for _, key := range keys {
 		var s string
@@ -227,7 +228,7 @@ func (o object) list(key string) ([]string, error) {
 	if one := o.text(key); one != "" {
 		return []string{one}, nil
 	}
-	return nil, fmt.Errorf("%q is no list of texts", key)
+	return nil, fmt.Errorf("%q is not a list of texts", key)
 }
 
 func readQA(raw json.RawMessage) (QA, error) {
@@ -291,7 +292,7 @@ func formatOf(name, answer string) (string, error) {
 	return "", fmt.Errorf("no type, and the answer %.60q is neither a letter nor a list of placeholders with their names", answer)
 }
 
-// check reports gold that no answer can meet.
+// check reports a gold answer that no answer could match.
 func (q QA) check() error {
 	switch q.Format {
 	case Reversion:
@@ -304,7 +305,7 @@ func (q QA) check() error {
 			return fmt.Errorf("the answer %.60q is no letter from A to D", q.Answer)
 		}
 		if n := len(q.Options); n > 0 && (n > 4 || int(letter[0]-'A') >= n) {
-			return fmt.Errorf("%d options for the answer %s", n, letter)
+			return fmt.Errorf("the answer is %s, but the options are %d", letter, n)
 		}
 	}
 	return nil
@@ -338,19 +339,18 @@ type QA struct {
 	// Format is Choice or Reversion.
 	Format   string `json:"type"`
 	Question string `json:"question"`
-	// Options are the texts of A to D; none where the question holds them.
+	// Options are the texts of the options A to D; empty if the question contains them.
 	Options []string `json:"options,omitempty"`
-	// Answer is a letter, or a line PERSON#1——name for each placeholder; Aliases are
-	// such lines with other names.
+	// Answer is a letter, or a line PERSON#1——name for each placeholder; Aliases are lines with other names.
 	Answer  string   `json:"answer"`
 	Aliases []string `json:"aliases,omitempty"`
-	// Hops is the number of facts that lead to the answer; 0 is unknown, unless Class is given.
+	// Hops is the number of facts that lead to the answer. With 0 and no Class the difficulty is unknown.
 	Hops  int    `json:"hops,omitempty"`
 	Class string `json:"difficulty,omitempty"`
 	// Evidence are the IDs of the passages that hold the answer.
 	Evidence []string `json:"evidence,omitempty"`
 	Book     string   `json:"book,omitempty"`
-	// Made is the origin of the question: by hand, by a template, by a model.
+	// Made is the origin of a question that is not of the original data set: "hand" or "model".
 	Made string `json:"made,omitempty"`
 }
 
@@ -360,7 +360,7 @@ const (
 	Complex = "complex"
 )
 
-// kind returns the key of the question's type: its format, and its class if that is known.
+// kind returns the key of the question's type: its format, and its class if the class is known.
 func (q QA) kind() string {
 	switch {
 	case q.Class != "":
@@ -386,7 +386,7 @@ func (q QA) text(language string) string {
 	return b.String()
 }
 
-// chinese reports whether a part is Chinese, by its name.
+// chinese reports whether a part of the data set is Chinese, by its name.
 func chinese(language string) bool {
 	return strings.HasPrefix(language, "chs") || strings.HasPrefix(language, "zh")
 }
@@ -406,8 +406,8 @@ func allTypes() []benchmark.Type {
 	return out
 }
 
-// Dataset makes a data set of languages, each a domain. It has the types that occur among the questions, and
-// notes that count them by book and type as in Table 4.
+// Dataset makes a data set of languages, each a domain. It has the types of its questions, and notes that count
+// the questions by book and type as in the paper's Table 4.
 func Dataset(name string, languages ...Language) *benchmark.Dataset {
 	set := &benchmark.Dataset{Name: name}
 	present := make(map[string]bool)
@@ -442,7 +442,7 @@ func (l Language) domain() benchmark.Domain {
 		d.Bytes += int64(len(p.Text))
 	}
 	d.Fingerprint = record.Digest(texts...)
-	masked := 0 // questions with placeholders
+	masked := 0 // number of questions with placeholders
 	for i, q := range l.QA {
 		it := benchmark.Item{
 			Type:      q.kind(),

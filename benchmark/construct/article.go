@@ -42,7 +42,7 @@ type Options struct {
 type heading struct {
 	text     string
 	level    int
-	from, to int // lines
+	from, to int // lines from (inclusive) to to (exclusive)
 }
 
 // Parse reads an article. The name replaces a missing title.
@@ -58,7 +58,7 @@ func Parse(markdown, name string, o Options) *Article {
 	return a
 }
 
-// siteSuffix ends the title of the page, which precedes the article's own.
+// siteSuffix ends the title of the HTML page, which stands above the article's own title.
 const siteSuffix = " - Wikipedia"
 
 func (a *Article) findHeadings() {
@@ -102,10 +102,10 @@ func underlines(line string, mark byte) bool {
 	return len(line) >= 3 && strings.Trim(line, string(mark)) == ""
 }
 
-// Section is a heading of an article with the text below it, up to the next heading of any level: the
-// introduction of a section with sub-sections is a section as well.
+// Section is a heading of an article with the text between it and the next heading of any level. The text
+// before the first sub-heading of a section is thus a section.
 type Section struct {
-	// Path are the titles from the article's down to the section's own.
+	// Path are the titles of the article, of the enclosing sections and of the section itself.
 	Path []string
 	// Body is the Markdown of the section, never blank.
 	Body string
@@ -135,17 +135,17 @@ func (a *Article) Sections() []Section {
 	return out
 }
 
-// FromHTML converts the page of an article to Markdown, with headings, links and citation marks. Links are
-// made absolute by the page's URL.
+// FromHTML converts the HTML page of an article to Markdown, with headings, links and citation marks. Relative
+// links are resolved against the page's address.
 func FromHTML(page, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("article: %w", err)
+		return "", fmt.Errorf("construct: the address of the article: %w", err)
 	}
 	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin()))
 	md, err := c.ConvertString(page, converter.WithDomain(u.Scheme+"://"+u.Host))
 	if err != nil {
-		return "", fmt.Errorf("article: %s: %w", address, err)
+		return "", fmt.Errorf("construct: converting %s to Markdown: %w", address, err)
 	}
 	return md, nil
 }
@@ -199,8 +199,8 @@ var (
 	entryStart  = regexp.MustCompile(`^\s*(?:\[[0-9]+\]|[0-9]+[.)]|[-*])\s`)
 )
 
-// References returns the sources of an article, each once, in the order from its reference list on: the
-// numbered items, the bibliography, further reading and links.
+// References returns the sources of an article, each once, in the order of the text from the reference list on:
+// the numbered items, then bibliography, further reading and links.
 func (a *Article) References() []Reference {
 	var out []Reference
 	seen := make(map[Reference]bool)
@@ -226,7 +226,7 @@ func (a *Article) sourceLines() []string {
 	return out
 }
 
-// sourceTitles are further headings of sources.
+// sourceTitles are headings of lists of sources other than the reference list.
 var sourceTitles = []string{"citations", "further reading"}
 
 // listEntries groups lines: an entry begins at a number or a bullet, and ends at an empty line.
@@ -252,7 +252,7 @@ func listEntries(lines []string) []string {
 	return out
 }
 
-// link is a Markdown link out of the page: to the web, or to a file.
+// link is a Markdown link to a web page or a file.
 type link struct{ text, url string }
 
 var (
@@ -260,8 +260,7 @@ var (
 	flatLink = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)]+)\)`)
 )
 
-// links returns the links of an entry; with flat as the released tools read them, whose addresses end at the
-// first closing parenthesis.
+// links returns the links of an entry. With flat an address ends at its first closing parenthesis.
 func links(entry string, flat bool) (out []link) {
 	add := func(text, address string) {
 		if !strings.Contains(address, "#cite_") {
@@ -283,8 +282,7 @@ func links(entry string, flat bool) (out []link) {
 	return out
 }
 
-// opening returns the place of the bracket that the one at end closes, or -1. No title is longer than
-// maxTitle.
+// opening returns the offset of the bracket that the one at end closes, or -1, within maxTitle bytes before it.
 func opening(s string, end int) int {
 	depth := 0
 	for i := end; i >= max(0, end-maxTitle); i-- {
@@ -302,8 +300,8 @@ func opening(s string, end int) int {
 
 const maxTitle = 4 << 10
 
-// readEntry reads the source of an entry: by the first link in quotation marks, which surround titles of
-// articles, or else by the first link. If its only link is to an archive, that is the source.
+// readEntry reads the source of an entry of a list: its first link in quotation marks, which mark titles of
+// articles, or else its first link. If its only link is to an archive, that is the source.
 func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 	var title, archive *link
 	for _, l := range links(entry, a.released) {
@@ -324,7 +322,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 	}
 	r.Title, r.URL = plainTitle(title.text), title.url
 	if bare := "[" + title.url + "](" + title.url + ")"; !a.released {
-		if title.text == title.url { // an address is no title
+		if title.text == title.url { // a link whose text is its address has no title
 			r.Title = ""
 		}
 		r.Title = display.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
@@ -334,7 +332,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 
 func quoted(text string) bool { return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") }
 
-// plainTitle removes quotation marks and emphasis.
+// plainTitle removes quotation marks and emphasis around a title.
 func plainTitle(text string) string {
 	return strings.Trim(strings.Trim(text, "\"“”"), "_* ")
 }
@@ -355,13 +353,13 @@ func readable(title string) string {
 	return display.Head(plain, maxName)
 }
 
-// maxName is the largest length of a title that was not marked as one, in bytes.
+// maxName is the largest length, in bytes, of a title without quotation marks or emphasis.
 const maxName = 200
 
-// isWiki reports whether an address belongs to the encyclopedia, which is no source of its own.
+// isWiki reports whether an address belongs to the encyclopedia. The encyclopedia cannot be its own source.
 func isWiki(address string) bool { return within(hostOf(address), "wikipedia.org") }
 
-// chromeHosts are the hosts of links of the page and not of the article: sister projects and page tools.
+// chromeHosts are the hosts of links that are not the article's: sister projects and page tools.
 var chromeHosts = []string{"wikimedia.org", "wikidata.org", "wiktionary.org", "wikisource.org", "wikivoyage.org",
 	"wikimediafoundation.org", "mediawiki.org", "toolforge.org"}
 
@@ -379,14 +377,14 @@ func hostOf(address string) string {
 type Mark struct {
 	// Number is the visible number, in digits.
 	Number string
-	// Note names the item of the reference list; empty without a link to one.
+	// Note is the name of the item in the reference list; empty if the mark has no link to an item.
 	Note string
 }
 
 var markPattern = regexp.MustCompile(`\[\[([0-9]+)\]\](?:\(((?:[^()]|\([^()]*\))*)\))?`)
 
-// Marks returns the citation marks of a text, each once, in order. Marks with letters lead to footnotes, not
-// to sources.
+// Marks returns the citation marks of a text, each once, in order. Marks with letters are skipped: they lead to
+// footnotes and not to sources.
 func Marks(text string) []Mark {
 	var out []Mark
 	for _, m := range markPattern.FindAllStringSubmatch(text, -1) {
@@ -404,7 +402,7 @@ func Marks(text string) []Mark {
 	return out
 }
 
-// Unmark replaces citation marks by blanks and keeps offsets: a mark may be all that separates two sentences.
+// Unmark replaces citation marks by as many blanks, so that offsets stay and sentences remain separated.
 func Unmark(text string) string {
 	return markPattern.ReplaceAllStringFunc(text, func(mark string) string { return strings.Repeat(" ", len(mark)) })
 }
@@ -412,15 +410,15 @@ func Unmark(text string) string {
 // Citations are the numbered items of an article's reference list.
 type Citations struct {
 	address  *regexp.Regexp
-	numbered map[string]string // number → item
-	noted    map[string]string // note → item
+	numbered map[string]string // number of a mark → text of the item
+	noted    map[string]string // note of a mark → text of the item
 }
 
 var (
 	itemStart  = regexp.MustCompile(`^([0-9]+)\. `)
 	anchorLink = regexp.MustCompile(`#cite_ref-([^)\s"]+)`)
 	anchorUse  = regexp.MustCompile(`^(?:(.*)_)?([0-9]+)(?:-[0-9]+)?$`)
-	// An address may contain parentheses in pairs. The released tools end it at the first closing one.
+	// An address may contain pairs of parentheses; with flatAddress it ends at its first closing parenthesis.
 	addressPattern = regexp.MustCompile(`(?:https?://|file:)(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
 	flatAddress    = regexp.MustCompile(`https?://[^\s)\]">]+`)
 )
@@ -464,8 +462,8 @@ func (a *Article) referenceList() []string {
 func (c *Citations) add(number, item string) {
 	c.numbered[number] = item
 	for _, m := range anchorLink.FindAllStringSubmatch(item, -1) {
-		// Anchors repeat the note for every use: smith_14-0, smith_14-1; a note with one use and no name is
-		// only a number.
+		// Links of marks repeat the note with a number for each use: smith_14-0, smith_14-1. A note with one
+		// use and no name is only a number.
 		if use := anchorUse.FindStringSubmatch(m[1]); use != nil {
 			c.noted[strings.TrimPrefix(use[1]+"-"+use[2], "-")] = item
 		}

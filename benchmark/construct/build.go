@@ -26,12 +26,12 @@ type Parts struct {
 	Check Checker
 	// Keep filters pages; nil keeps all that are not Poor.
 	Keep func(ctx context.Context, article string, p Page) (Verdict, error)
-	// Progress, if not nil, receives the finished pieces of a stage, by its name in accounts: at its
-	// beginning and after each piece, never concurrently.
+	// Progress, if not nil, is called at the beginning of a stage and after each finished piece of it, never
+	// concurrently. The name of the stage is the one in usage figures.
 	Progress func(stage string, done, total int)
 }
 
-// begin begins a stage; done is called after each piece of it.
+// begin reports the beginning of a stage to Progress. The returned function reports a finished piece.
 func (p Parts) begin(stage string, total int) (done func()) {
 	if p.Progress == nil {
 		return func() {}
@@ -47,12 +47,12 @@ func (p Parts) begin(stage string, total int) (done func()) {
 	}
 }
 
-// Build is a topic with everything that was dropped.
+// Build is a topic, with the items that were dropped on the way to it.
 type Build struct {
 	Topic `json:"-"`
 	Stats Stats `json:"stats"`
-	// Unfetched are sources without a page, Unkept filtered pages, Ungrounded sentences that are not gold,
-	// Unasked drafts without a question.
+	// Unfetched are sources without a page, Unkept pages that a filter rejected, Ungrounded sentences that are
+	// not gold, Unasked drafts without a question.
 	Unfetched  []Dropped `json:"unfetched,omitempty"`
 	Unkept     []Dropped `json:"unkept,omitempty"`
 	Ungrounded []Dropped `json:"ungrounded,omitempty"`
@@ -119,13 +119,13 @@ func (b *Build) keep(ctx context.Context, refs []Reference, collected []Collecte
 				verdicts[i], err = p.Keep(ctx, b.Title, page(r))
 			}
 			if err != nil && llm.OfOneReply(err) {
-				verdicts[i], err = Verdict{OK: true}, nil // in doubt a page is kept
+				verdicts[i], err = Verdict{OK: true}, nil // a page without a usable verdict is kept
 			}
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("construct: pages: %w", err)
+		return fmt.Errorf("construct: filtering pages: %w", err)
 	}
 	for i, r := range refs {
 		switch c := got[r.URL]; {
@@ -164,7 +164,7 @@ func (b *Build) ground(ctx context.Context, a *Article, p Parts, limit int) erro
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("construct: statements: %w", err)
+		return fmt.Errorf("construct: writing statements: %w", err)
 	}
 	for i, section := range sections {
 		if lost[i] != "" {
@@ -178,22 +178,22 @@ func (b *Build) ground(ctx context.Context, a *Article, p Parts, limit int) erro
 	return nil
 }
 
-// Stats are the figures of a topic (WildGraphBench, Tables 1 and 5).
+// Stats are the figures of a topic that the WildGraphBench paper gives in Tables 1 and 5.
 type Stats struct {
 	Domain  string `json:"domain"`
 	Article string `json:"article"`
 	Sources int    `json:"sources"`
 	Pages   int    `json:"pages"`
-	Words   int    `json:"words"`  // of the pages
-	Tokens  int    `json:"tokens"` // of the pages, cl100k
-	// Sections have at least one triple.
+	Words   int    `json:"words"`  // words of all pages
+	Tokens  int    `json:"tokens"` // tokens of all pages (cl100k)
+	// Sections is the number of sections with at least one triple.
 	Sections   int `json:"sections"`
 	Triples    int `json:"triples"`
 	SingleFact int `json:"single_fact"`
 	MultiFact  int `json:"multi_fact"`
 	Summary    int `json:"summary"`
-	// Overlap counts questions of one fact whose answer is a gold statement of a summary, so that one
-	// question can reveal the answer to another.
+	// Overlap is the number of questions of one fact whose answer is also a gold statement of a summary: the
+	// gold of one question reveals the answer to another.
 	Overlap int `json:"overlap"`
 }
 
@@ -214,7 +214,7 @@ func statsOf(t Topic) Stats {
 	return s
 }
 
-// overlaps computes [Stats].Overlap.
+// overlaps computes the value of [Stats].Overlap.
 func overlaps(questions []Question) (n int) {
 	var gold []string
 	for _, q := range questions {

@@ -19,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Question is a question in the form of the released questions.jsonl. Summaries have gold statements, the
-// others an answer.
+// Question is a line of the released questions.jsonl. A summary has gold statements, other types an answer.
 type Question struct {
 	Text       string   `json:"question"`
 	Type       []string `json:"question_type"`
@@ -29,29 +28,29 @@ type Question struct {
 	URLs       []string `json:"ref_urls"`
 }
 
-// Draft is the material of a question: one triple, or all triples of a section for a summary, and the pages
-// of its sources.
+// Draft is the material of a question: the triple that is asked about, or all triples of a section for a
+// summary, and the pages of their sources.
 type Draft struct {
 	Type    string // wildgraph.SingleFact, MultiFact, Summary
-	Title   string // of the article
+	Title   string // title of the article
 	Path    []string
 	Body    string
 	Triples []Triple
 	Pages   []Page
 
-	place []int // of its question: type, section and triple
+	place []int // position of the question in the output: type, section, triple
 }
 
-// statement returns the answer to the draft's question.
+// statement returns the statement of the first triple: the answer to a question of one fact.
 func (d Draft) statement() string { return d.Triples[0].Statement }
 
-// Verdict of a check.
+// Verdict is the result of a check.
 type Verdict struct {
 	OK     bool
 	Reason string
 }
 
-// Asker writes the question of a draft, or an empty one if it finds none.
+// Asker writes the question of a draft, or returns "" if it finds none.
 type Asker interface {
 	Ask(ctx context.Context, d Draft) (string, error)
 }
@@ -62,30 +61,31 @@ type Checker interface {
 	Supports(ctx context.Context, question string, d Draft) (Verdict, error)
 	// Joint reports whether the answer needs several pages of a draft together.
 	Joint(ctx context.Context, question string, d Draft) (Verdict, error)
-	// Backed reports for each triple of a summary whether its pages state it.
+	// Backed reports for each triple of a summary whether the pages of its sources state it.
 	Backed(ctx context.Context, d Draft) ([]Verdict, error)
 }
 
-// Numbers of questions; 0 is all.
+// Numbers of questions of each type; 0 asks as many as possible.
 type Numbers struct {
 	Single, Multi, Summary int
-	// Seed of the order in which drafts are tried.
+	// Seed determines the order in which drafts are tried.
 	Seed uint64
-	// Concurrency is the number of concurrent drafts (8). It does not change the result.
+	// Concurrency is the number of drafts in work at a time (8). It does not change the result.
 	Concurrency int
-	// Apart omits questions of one fact that is a gold statement of a summary.
+	// Apart omits a question of one fact if the fact is a gold statement of a summary.
 	Apart bool
 }
 
-// The limits of a page that is summarized, and of checks.
+// Limits of summaries and of checks.
 const (
-	minStatements = 2  // gold statements
-	minBody       = 40 // bytes of text
-	maxCheck      = 6  // pages that a check reads
+	minStatements = 2  // least number of gold statements of a summary
+	minBody       = 40 // least length of the text of a summarized section, in bytes
+	maxCheck      = 6  // largest number of pages that a check reads
 )
 
 // Questions makes the questions of an article. Drafts are tried in a seeded order until the numbers are
-// reached, so that failed ones are replaced. The questions are in the order of the article, summaries last.
+// reached, so further drafts replace failed ones. The questions are in the order of the article, summaries
+// last.
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
 	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	m := questionMaker{Parts: p, pages: pages, numbers: n}
@@ -103,7 +103,7 @@ func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, 
 	for _, kind := range kinds {
 		order.Shuffle(len(kind.drafts), func(i, j int) { kind.drafts[i], kind.drafts[j] = kind.drafts[j], kind.drafts[i] })
 		if err := m.make(ctx, kind.drafts, kind.most); err != nil {
-			return nil, nil, fmt.Errorf("construct: questions: %w", err)
+			return nil, nil, fmt.Errorf("construct: writing questions: %w", err)
 		}
 	}
 	slices.SortStableFunc(m.out, func(a, b placedQuestion) int { return slices.Compare(a.place, b.place) })
@@ -117,7 +117,7 @@ func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, 
 // questionMaker makes questions, one type at a time.
 type questionMaker struct {
 	Parts
-	done    func() // with a draft
+	done    func() // called after each draft
 	pages   func(string) (Page, bool)
 	numbers Numbers
 
@@ -125,7 +125,7 @@ type questionMaker struct {
 	dropped []Dropped
 }
 
-// placedQuestion is a question and the place of its draft.
+// placedQuestion is a question with the place of its draft in the output.
 type placedQuestion struct {
 	Question
 	place []int
@@ -152,7 +152,7 @@ func draftsOf(golds []Gold) (single, multi, summary []Draft) {
 	return single, multi, summary
 }
 
-// make tries drafts in order, several concurrently, and takes the first most that pass.
+// make tries drafts in order, several concurrently, until as many as most have passed; 0 tries all.
 func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) error {
 	for taken := 0; len(drafts) > 0 && (most == 0 || taken < most); {
 		wave := len(drafts)
@@ -203,7 +203,7 @@ func (m *questionMaker) drop(d Draft, reason string) {
 	m.dropped = append(m.dropped, Dropped{d.Type + ": " + what, reason})
 }
 
-// result is a question, or the reason why there is none.
+// result is a question, or the reason why a draft has no question.
 type result struct {
 	q      Question
 	reason string
@@ -267,8 +267,8 @@ func (m *questionMaker) summary(ctx context.Context, d Draft) (result, error) {
 	return result{q: q}, nil
 }
 
-// The lengths of a question, in characters; released ones have 80 to 203. The limits of a summary are the
-// paper's (Figure 8).
+// Least and largest lengths of a question and a summary, in characters. The released questions have 80 to 203;
+// the limits of a summary are from the paper (Figure 8).
 const (
 	minQuestion, maxQuestion = 12, 600
 	minSummary, maxSummary   = 20, 200
@@ -299,28 +299,28 @@ func (m *questionMaker) pagesOf(triples []Triple) []Page {
 	return out
 }
 
-// releasedType returns a type in the spelling of the released files.
+// releasedType returns a type of questions as the released files spell it.
 func releasedType(t string) string { return strings.ReplaceAll(t, "multi-fact", "multi_fact") }
 
-// Stated is a sentence of a section and its statement: understandable without the section, in plain words
-// without citation marks, or "" if there is none.
+// Stated is a sentence of a section and its statement. The statement is understandable without the section, in
+// plain words without citation marks; it is "" if the sentence states nothing.
 type Stated struct {
 	Sentence, Statement string
 }
 
-// Stater finds the sentences of a section with citation marks, and writes their statements.
+// Stater finds the sentences with citation marks in a section, and writes the statement of each.
 type Stater interface {
 	State(ctx context.Context, a *Article, s Section) ([]Stated, error)
 }
 
-// Triple is a statement with its sentence and its sources, in the form of the released valid_triples.jsonl.
+// Triple is a statement with its sentence and sources, in the form of the released valid_triples.jsonl.
 type Triple struct {
 	Sentence  string   `json:"sentence"`
 	Statement string   `json:"statement"`
 	Numbers   []string `json:"citation_numbers"`
-	// Keys are the numbers of marks without a source; a triple with any is not valid.
+	// Keys are the numbers of the marks that lead to no source. A triple with such a mark is not valid.
 	Keys  []string `json:"citation_keys"`
-	URLs  []string `json:"ref_urls"` // sorted
+	URLs  []string `json:"ref_urls"` // URLs of the sources, sorted
 	Count int      `json:"ref_count"`
 }
 
@@ -332,19 +332,19 @@ type Gold struct {
 	Triples []Triple `json:"triples"`
 }
 
-// Dropped is an unused item, and the reason.
+// Dropped is an item that was not used, and the reason.
 type Dropped struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"`
 }
 
-// Grounds maps citation marks to sources that have a page.
+// Grounds maps each citation mark to its sources, and knows which sources have a page.
 type Grounds struct {
 	citations *Citations
 	paged     func(url string) bool
 }
 
-// NewGrounds returns the grounds of the article's citations; paged reports whether a URL has a page.
+// NewGrounds returns the grounds for the citations of an article; paged reports whether a URL has a page.
 func NewGrounds(c *Citations, paged func(url string) bool) *Grounds {
 	return &Grounds{c, paged}
 }
@@ -368,7 +368,7 @@ func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 	return t, len(marks) > 0 && len(t.Keys) == 0
 }
 
-// Ground makes the gold of a section. Invented sentences, which are not in the section, are dropped.
+// Ground makes the gold of a section. A sentence that a model invented is not in the section, and is dropped.
 func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dropped []Dropped) {
 	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
 	body := spaced(s.Body)
@@ -398,8 +398,8 @@ func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dro
 	return gold, dropped
 }
 
-// original returns the sentence of a section from which one was copied: models omit marks, or write them as
-// [5], and omit links and emphasis.
+// original returns the sentence of a section from which a model copied the given one. Models omit citation
+// marks, or write them as [5], and omit links and emphasis.
 func original(body, sentence string) string {
 	if len(Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
 		return sentence

@@ -23,9 +23,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Sources prepares references for the join with pages: one for each URL, without fragments, with titles that
-// lead to different files. Of references with equal titles, up to case or the cut end, the later ones get a
-// number.
+// Sources prepares references for fetching: one for each URL, without fragments, and with titles that give
+// different file names. If titles are equal up to case, or after cutting, the later ones get a number.
 func Sources(refs []Reference) []Reference {
 	var out []Reference
 	urls, files := make(map[string]bool), make(map[string]bool)
@@ -49,7 +48,7 @@ func fileKey(title string) string { return strings.ToLower(PageFile(title)) }
 // PageFile returns the file name of the page with a title.
 func PageFile(title string) string { return wildgraph.Slug(title) + ".txt" }
 
-// withNumber appends a number to a title so that its file name has it as well.
+// withNumber appends a number to a title so that the file name, which is cut, contains it as well.
 func withNumber(title string, n int) string {
 	for cut := title; ; cut = cut[:len(cut)-1] {
 		numbered := fmt.Sprintf("%s %d", strings.TrimSpace(strings.ToValidUTF8(cut, "")), n)
@@ -65,17 +64,18 @@ type Page struct {
 	Text       string
 }
 
-// Phrases by which servers replace a page (WildGraphBench's construction tools, fetch_reference_pages).
+// excuses are phrases of the pages that servers send in place of a page (from WildGraphBench's construction
+// tools, fetch_reference_pages).
 var excuses = []string{"404 not found", "page not found", "access denied", "permission denied", "bad link", "something went wrong", "403 forbidden", "enable javascript", "verify you are human"}
 
 const (
 	fewLines   = 13
-	shortLine  = 50   // words
-	excuseSize = 4096 // bytes; a longer text may quote an excuse
+	shortLine  = 50   // words in a line
+	excuseSize = 4096 // bytes of a text; longer texts may quote one of the phrases
 )
 
-// Poor returns why a text is no page to cite, or "": it is empty, an excuse of the server, or a few short
-// lines. It is a heuristic; see Checker for a judgment of the contents.
+// Poor returns the reason why a text is unusable as a source, or "": it is empty, an error page of the server,
+// or a few short lines. It is a heuristic; a [Checker] judges the contents.
 func Poor(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -102,26 +102,26 @@ func Poor(text string) string {
 	return fmt.Sprintf("%d short lines; a page has %d, or one of %d words", lines, fewLines, shortLine)
 }
 
-// Topic is a finished domain of a benchmark: an article, its sources and pages, its gold and its questions.
+// Topic is a domain of a benchmark: an article, its sources and their pages, the gold and the questions.
 type Topic struct {
 	Domain string
 	// Title of the article and its text.
 	Title, Text string
 	Sources     []Reference
 	Pages       []Page
-	Gold        []Gold // sections with triples
+	Gold        []Gold // sections with at least one triple
 	Questions   []Question
 }
 
-// folder returns a name that every file system accepts and that contains no path.
+// folder returns the name as a folder name that every file system accepts and that contains no path.
 func folder(name string) string { return strings.TrimSpace(wildgraph.Slug(name)) }
 
-// Write writes a topic into dir in the layout of the release, which wildgraph.Load reads. Every file is
-// written whole or not at all; the questions, without which there is no domain, are last.
+// Write writes a topic into dir in the layout of the release, which wildgraph.Load reads. A file is written
+// completely or not at all. The questions are written last: a domain without them does not exist.
 func (t Topic) Write(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("construct: %w", err)
+		return fmt.Errorf("construct: opening the folder of the benchmark: %w", err)
 	}
 	defer root.Close()
 	domain, topic := strings.ReplaceAll(strings.ToLower(folder(t.Domain)), " ", "_"), folder(t.Title)
@@ -143,7 +143,7 @@ func (t Topic) Write(dir string) error {
 	w.file(filepath.Join("statements", domain, topic, "statements.jsonl"), jsonLines(statements(t.Gold)))
 	w.file(filepath.Join("QA", domain, "questions.jsonl"), jsonLines(t.Questions))
 	if w.err != nil {
-		return fmt.Errorf("construct: topic %s: %w", t.Title, w.err)
+		return fmt.Errorf("construct: writing the topic %s: %w", t.Title, w.err)
 	}
 	return nil
 }
@@ -175,12 +175,12 @@ func jsonLines[T any](values []T) func(*bytes.Buffer) {
 	return func(b *bytes.Buffer) {
 		enc := display.JSON(b)
 		for _, v := range values {
-			enc.Encode(v) // strings and ints into memory
+			enc.Encode(v) // encoding strings and integers into memory cannot fail
 		}
 	}
 }
 
-// writer writes files below a root until one fails.
+// writer writes files below a root folder until a write fails.
 type writer struct {
 	root *os.Root
 	err  error
@@ -203,7 +203,7 @@ func (w *writer) file(name string, fill func(*bytes.Buffer)) {
 	}
 }
 
-// clear removes pages of an earlier build that this one does not have, and partial files of a killed one.
+// clear removes files for which drop is true: pages of an earlier build, and partial files of a killed one.
 func (w *writer) clear(dir string, drop func(name string) bool) {
 	if w.err != nil {
 		return
@@ -224,12 +224,12 @@ type Getter interface {
 	Page(ctx context.Context, url string) (fetch.Page, error)
 }
 
-// Collected is the text of a source, or the reason why there is none.
+// Collected is the text of a source, or the reason why the source has no text.
 type Collected struct {
 	URL   string `json:"url"`
-	Title string `json:"title,omitempty"` // the page's own
+	Title string `json:"title,omitempty"` // title that the page gives itself
 	Text  string `json:"text,omitempty"`
-	// From is the URL of the text: the source's own or its archive's.
+	// From is the URL from which the text was read: the URL of the source or of its archive.
 	From   string     `json:"from,omitempty"`
 	Kind   fetch.Kind `json:"kind,omitempty"`
 	Reason string     `json:"reason,omitempty"`
@@ -252,7 +252,7 @@ const (
 func OpenPages(path string) (*Pages, error) {
 	j, err := journal.Open(path, journal.Header{Schema: pagesSchema}, journal.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("construct: pages: %w", err)
+		return nil, fmt.Errorf("construct: opening the journal of pages: %w", err)
 	}
 	p := &Pages{j: j, have: make(map[string]Collected)}
 	for r, err := range j.Records() {
@@ -261,7 +261,7 @@ func OpenPages(path string) (*Pages, error) {
 			err = json.Unmarshal(r.Payload, &c)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("construct: pages: %w", err), j.Close())
+			return nil, errors.Join(fmt.Errorf("construct: reading the journal of pages: %w", err), j.Close())
 		}
 		if p.have[c.URL] = c; c.Kind == fetch.Unavailable {
 			delete(p.have, c.URL)
@@ -284,7 +284,7 @@ func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, do
 		g.Go(func() error {
 			c, err := p.collect(ctx, get, r)
 			if err != nil {
-				return fmt.Errorf("construct: pages: %w", err)
+				return fmt.Errorf("construct: collecting pages: %w", err)
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -298,7 +298,7 @@ func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, do
 	return out, g.Wait()
 }
 
-// maxInWork limits the pages that wait for their hosts.
+// maxInWork is the largest number of pages that are requested or wait for their hosts.
 const maxInWork = 512
 
 func (p *Pages) collect(ctx context.Context, get Getter, r Reference) (Collected, error) {

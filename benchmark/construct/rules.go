@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Rules extracts statements without a model: a sentence without marks, links and emphasis. Pronouns and "the
-// film" are not resolved, so such gold is weaker than a model's; reports call it offline.
+// Rules implements the stages without a model. A statement is a sentence without marks, links and emphasis.
+// Pronouns and "the film" are not resolved, so its gold is weaker than a model's; reports call it offline.
 type Rules struct{}
 
 var _ Stater = Rules{}
@@ -70,7 +70,7 @@ func sentences(paragraph string) []string {
 		}
 		if i+1 < len(spans) {
 			to = m.Source(spans[i+1].Start)
-			for to > 0 && strings.ContainsRune("[_*\"“(", rune(paragraph[to-1])) { // back over the bracket of its link
+			for to > 0 && strings.ContainsRune("[_*\"“(", rune(paragraph[to-1])) { // over an opening bracket or quote
 				to--
 			}
 		}
@@ -101,11 +101,11 @@ var (
 	_ Checker = Rules{}
 )
 
-// gapPattern matches names and numbers, which a gap may replace.
+// gapPattern matches the names and numbers that a gap can replace.
 var gapPattern = regexp.MustCompile(`\p{Lu}[\p{L}\p{M}'’.-]*(?: (?:of|the|de|van|von|and) \p{Lu}[\p{L}\p{M}'’-]*| \p{Lu}[\p{L}\p{M}'’-]*)*|[0-9][0-9.,:]*[0-9%]|[0-9]`)
 
-// Ask replaces the last name or number of a fact that is not in the article's title by a gap; without one
-// there is no question. For a section it asks for an overview.
+// Ask replaces the last name or number of a fact by a gap, if it is not in the article's title. Without such a
+// name or number there is no question. For a section Ask asks for an overview.
 func (Rules) Ask(_ context.Context, d Draft) (string, error) {
 	if d.Type == wildgraph.Summary {
 		return fmt.Sprintf("Give an overview of %s (%s).", plainHeading(d.Path[len(d.Path)-1]), plainHeading(d.Title)), nil
@@ -124,20 +124,20 @@ func (Rules) Ask(_ context.Context, d Draft) (string, error) {
 
 func plainHeading(h string) string { return strings.Trim(emphasis.ReplaceAllString(h, ""), " ") }
 
-// supportShare is the share of a statement's content words that pages must contain; aloneShare is the largest
-// part of the words found on all pages that one page may contain alone.
+// supportShare is the least share of a statement's content words that pages must contain to support it;
+// aloneShare is the largest part of the words found on all pages that one page may contain if several are
+// needed.
 const (
 	supportShare = 0.6
 	aloneShare   = 0.85
 )
 
-// Supports reports whether the best window of a page, or of several pages together, contains most of the
-// statement's words.
+// Supports reports whether a window of a page, or the windows of several, have most of the statement's words.
 func (Rules) Supports(_ context.Context, _ string, d Draft) (Verdict, error) {
 	return supportVerdict(d.statement(), d.Pages), nil
 }
 
-// Joint reports whether no single page contains nearly all words that the pages contain together.
+// Joint reports whether several pages are needed: no page has nearly all of the words found on all pages.
 func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 	alone, together := shares(d.statement(), d.Pages)
 	if alone > aloneShare*together {
@@ -146,7 +146,7 @@ func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 	return Verdict{OK: true}, nil
 }
 
-// Backed is Supports of each statement with the pages of its sources.
+// Backed reports for each triple whether the pages of its sources support its statement.
 func (r Rules) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
@@ -163,8 +163,8 @@ func supportVerdict(statement string, pages []Page) Verdict {
 	return Verdict{Reason: fmt.Sprintf("%.0f %% of the statement's words stand in one place of its pages", 100*together)}
 }
 
-// shares returns two shares of a statement's content words: the largest in a window of any page, and the
-// share in the best windows of all pages together.
+// shares returns two shares of a statement's content words: the largest that one window of a page contains, and
+// the share that the best windows of all pages contain together.
 func shares(statement string, pages []Page) (alone, together float64) {
 	words, union := contentTerms(statement), make(map[string]bool)
 	all := float64(max(len(words), 1))
@@ -247,7 +247,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("construct", promptFiles)
 
-// Stages of calls in accounts.
+// The stages of calls of a model in usage figures.
 const (
 	StageState = "state facts"
 	StageAsk   = "write questions"
@@ -255,8 +255,8 @@ const (
 	StagePages = "check pages"
 )
 
-// ByModel uses a language model. An unusable reply is an error of one reply (llm.OfOneReply): its item is
-// dropped, with the reason, and the build continues.
+// ByModel implements the stages with a language model. An unusable reply is an error of one reply
+// (llm.OfOneReply): its item is dropped, with the reason, and the build continues.
 type ByModel struct{ m llm.Model }
 
 var (
@@ -265,10 +265,10 @@ var (
 	_ Checker = ByModel{}
 )
 
-// NewByModel uses m.
+// NewByModel returns the stages with the model m.
 func NewByModel(m llm.Model) ByModel { return ByModel{m} }
 
-// Limits of the texts in a prompt, in bytes.
+// Largest lengths of texts in a prompt, in bytes.
 const (
 	sectionBytes = 24_000
 	pageBytes    = 24_000
@@ -277,7 +277,7 @@ const (
 	goldBytes    = 300
 )
 
-// State implements Stater. Long sections are shown in pieces.
+// State implements Stater. A long section is shown to the model in pieces, one call for each.
 func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, error) {
 	var out []Stated
 	for _, piece := range pieces(s.Body, sectionBytes) {
@@ -304,7 +304,7 @@ func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, er
 	return out, nil
 }
 
-// pieces cuts a text at paragraphs, or else at the limit.
+// pieces cuts a text into pieces of limited length, at paragraphs where possible.
 func pieces(s string, limit int) []string {
 	var out []string
 	for len(s) > limit {

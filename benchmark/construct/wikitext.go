@@ -25,7 +25,7 @@ func Wikitext(page, title string) string {
 	text := wikiHeading.ReplaceAllStringFunc(out.String(), func(line string) string {
 		m := wikiHeading.FindStringSubmatch(line)
 		if isReferences(strings.TrimSpace(m[2])) {
-			return "" // the footnotes become the list
+			return "" // the footnotes take the place of the reference list
 		}
 		return strings.Repeat("#", min(len(m[1]), len(m[3]))) + " " + strings.TrimSpace(m[2])
 	})
@@ -50,13 +50,13 @@ var (
 	citeField   = regexp.MustCompile(`(?i)\|\s*(url|title|archive-?url)\s*=\s*([^|{}]*)`)
 )
 
-// longestRef limits a reference, in bytes.
+// longestRef is the largest length of a reference, in bytes.
 const longestRef = 8000
 
 // wikiParser holds the footnotes of a page.
 type wikiParser struct {
-	notes []string       // the footnotes
-	named map[string]int // their numbers by the names of references
+	notes []string       // texts of the footnotes
+	named map[string]int // name of a reference → number of its footnote, from 1
 }
 
 // lift replaces references by footnote marks.
@@ -81,7 +81,7 @@ func (w *wikiParser) lift(page string) string {
 			name = strings.TrimSpace(n[1])
 		}
 		if !strings.HasSuffix(strings.TrimSpace(m[1]), "/") {
-			// A reference without a close end is not closed: prose follows.
+			// A reference without an end tag nearby is taken as empty: the prose follows at once.
 			if end := strings.Index(page[:min(len(page), longestRef)], "</ref>"); end >= 0 {
 				body, page = page[:end], page[end+len("</ref>"):]
 			}
@@ -92,7 +92,8 @@ func (w *wikiParser) lift(page string) string {
 	}
 }
 
-// note returns the number of a reference; 0 is none. A name may be used before its definition.
+// note returns the number of the footnote of a reference, 0 for an empty one. A reference may be used by its
+// name before its text is given.
 func (w *wikiParser) note(name, body string) int {
 	n := w.named[name]
 	if name == "" || n == 0 {
@@ -110,7 +111,7 @@ func (w *wikiParser) note(name, body string) int {
 	return n
 }
 
-// noteOf writes a reference as Markdown.
+// noteOf writes the text of a reference as Markdown.
 func noteOf(body string) string {
 	fields := make(map[string]string)
 	for _, m := range citeField.FindAllStringSubmatch(body, -1) {
@@ -141,7 +142,7 @@ func noteOf(body string) string {
 	return out
 }
 
-// plain writes the prose: the visible text of links, without templates, pictures and tags.
+// plain reduces a page to its prose: the visible text of links, without templates, pictures and tags.
 func (w *wikiParser) plain(out *strings.Builder, page string) {
 	ends := pairs(page)
 	for i := 0; i < len(page); {
@@ -174,7 +175,7 @@ func (w *wikiParser) plain(out *strings.Builder, page string) {
 	}
 }
 
-// labelled matches external at the beginning of a text, if the bracket is closed within 2,000 bytes.
+// labelled matches a link with a label at the beginning of a text, if it is closed within 2,000 bytes.
 func labelled(s string) []string {
 	end := strings.IndexByte(s[:min(len(s), 2000)], ']')
 	if end < 0 {
@@ -183,7 +184,7 @@ func labelled(s string) []string {
 	return external.FindStringSubmatch(s[:end+1])
 }
 
-// pairs maps the beginnings of templates and links to their ends, in one pass.
+// pairs maps the offsets at which templates and links begin to the offsets of their ends, in one pass.
 func pairs(page string) map[int]int {
 	ends := make(map[int]int)
 	var open []int
@@ -203,9 +204,9 @@ func pairs(page string) map[int]int {
 	return ends
 }
 
-// questionFault returns why a question cannot be used, in a sentence for the model that wrote it, and the
-// words concerned, or "". It copies a run of words from the statements or the sentence, reveals a number of a
-// summary's statements, or has a pronoun and no name. The length is checked elsewhere.
+// questionFault returns the fault of a question that cannot be used, in a sentence for the model that wrote it,
+// and the words concerned; "" without a fault. Faults are a run of words copied from a statement or its
+// sentence, a number of a summary's statements, and a pronoun without a name. Lengths are checked elsewhere.
 func questionFault(question string, d Draft) (reason, words string) {
 	if len(question) > maxQuestion*utf8.UTFMax {
 		return "", ""
@@ -248,8 +249,8 @@ func questionFault(question string, d Draft) (reason, words string) {
 // pronoun matches a pronoun as the subject of a question.
 var pronoun = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would) (?:she|he|they|her|his|their)|(?:does|did|has|had) (?:it|its))\b`)
 
-// unnamed returns the fault of a question without a name whose pronoun has at most one noun before it: with
-// two, the pronoun may refer to the first.
+// unnamed returns the fault of a question that has no name and at most one noun before its pronoun. After two
+// nouns the pronoun may refer to the first.
 func unnamed(question string, kinds []int, at [][]int) (reason, words string) {
 	p := pronoun.FindStringIndex(question)
 	if p == nil {
@@ -269,11 +270,12 @@ func unnamed(question string, kinds []int, at [][]int) (reason, words string) {
 	return "Whoever reads it alone does not know whom or what its pronoun means.", question[p[0]:p[1]]
 }
 
-// Shared words count in halves: a word two, a character of a script without blanks one.
+// Lengths of a run of words that a question shares with a statement. A word counts as 2, a character of a
+// script without blanks as 1.
 const (
-	gram      = 4 // words in a row
-	leastRun  = 8 // of a copy
-	leastSaid = 6 // outside of names, if it contains a stop word
+	gram      = 4 // least number of shared words in a row
+	leastRun  = 8 // least length of a copied run
+	leastSaid = 6 // least length outside of names, if the run contains a stop word
 )
 
 // copies reports whether a run of shared words is more than a noun phrase with a name: without names, titles
@@ -297,13 +299,13 @@ func copies(run []string, kinds []int) bool {
 	return all >= leastRun && content > 0 && (content >= leastRun || stops > 0 && content+stops >= leastSaid)
 }
 
-// Kinds of words in a question.
+// The kinds of words in a question.
 const (
 	ofText  = iota
 	ofStop  // a stop word
-	ofJoint // an article or a connector, as in a name
+	ofJoint // an article, a conjunction or a preposition, as inside of names
 	ofName  // a name or a number
-	ofTitle // a word of the article's title or of the section's
+	ofTitle // a word of the title of the article or of a section
 )
 
 // wordPattern matches words; in scripts without blanks, single characters.
@@ -318,7 +320,7 @@ func wordsOf(s string) (folded []string, at [][]int) {
 	return folded, at
 }
 
-// joining lists articles, conjunctions, and prepositions of the genitive.
+// joining lists articles, conjunctions and prepositions that occur inside of names.
 const joining = ` and or und oder et ou y e ed och og en и the a an of s l d le la les un une de du des el los las una del di il lo gli della dei der die das den dem ein eine einer eines het een van ett av `
 
 // languages has the stop words of each language.

@@ -36,15 +36,15 @@ const (
 	Refused Kind = "refused"
 	// Missing: the server does not have the page or denies it.
 	Missing Kind = "missing"
-	// Unavailable: no answer of the server in time; a later one is possible.
+	// Unavailable: the server did not answer in time. It may answer later.
 	Unavailable Kind = "unavailable"
 	// TooLarge: the page exceeds Options.MaxBytes.
 	TooLarge Kind = "too large"
-	// NoText: the body is not text, or unreadable.
+	// NoText: the body is no text, or cannot be converted to text.
 	NoText Kind = "no text"
 )
 
-// Error says why a page was not fetched.
+// Error gives the URL that was not fetched, and the cause.
 type Error struct {
 	URL  string
 	Kind Kind
@@ -53,48 +53,49 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("fetch %s: %s: %v", e.URL, e.Kind, e.Err) }
 
-// Unwrap returns the cause.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Page is a fetched page.
 type Page struct {
-	// URL is the requested address, Final the one after redirects.
+	// URL is the requested address, Final the address after redirects.
 	URL, Final string
-	// Title is the page's own, or "".
+	// Title is the title in the page, or "".
 	Title string
-	// Text is Markdown.
+	// Text is the content of the page as Markdown.
 	Text string
 }
 
-// Options of a fetcher. The zero value of every field but Agent has a default.
+// Options of a fetcher. Agent is required; every other field has a default, given in parentheses.
 type Options struct {
-	// Agent names the program and a contact, for robots.txt and the owners of servers. Required.
+	// Agent names the program and a contact, for robots.txt and the owners of servers.
 	Agent string
-	// Pause between two requests to a host (1 s); robots.txt may demand a longer one, up to MaxPause (30 s).
+	// Pause is the time between two requests to a host (1 s); robots.txt may demand more, up to MaxPause (30
+	// s).
 	Pause, MaxPause time.Duration
-	// Timeout limits one request, and a robots.txt with all tries (60 s); MaxBytes limits a decompressed body
-	// (load.MaxFile).
+	// Timeout limits one request, and all requests for a robots.txt together (60 s); MaxBytes limits a
+	// decompressed body (load.MaxFile).
 	Timeout  time.Duration
 	MaxBytes int64
-	// Tries of a page whose server is busy or does not answer (3).
+	// Tries is the number of requests for a page whose server is busy or does not answer (3).
 	Tries int
 	// NoRobots ignores robots.txt, for the user's own server.
 	NoRobots bool
-	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Options.Read).
+	// Text converts a page in UTF-8 to Markdown. The extension of its name gives the type (load.Options.Read).
 	Text func(name string, body []byte) (*load.File, error)
-	// Reader is a service that reads pages; nil reads them directly.
+	// Reader is a service through which pages are read; nil fetches them directly.
 	Reader *Reader
 
-	// Resolver (net.DefaultResolver) and Allow (Public) decide which addresses are contacted; tests use their
-	// own servers.
+	// Resolver (net.DefaultResolver) and Allow (Public) decide which addresses are contacted. Tests set them to
+	// reach servers of their own.
 	Resolver Resolver
 	Allow    func(netip.AddrPort) error
 }
 
 const (
-	// MaxRedirects is the number of redirects that are followed.
+	// MaxRedirects is the largest number of redirects that are followed for a page.
 	MaxRedirects = 5
-	// hostsAtATime is the number of hosts with concurrent requests.
+	// hostsAtATime is the largest number of hosts to which requests are sent concurrently.
 	hostsAtATime = 64
 )
 
@@ -103,7 +104,7 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("fetch: Agent is empty: name your program and whom to write to")
 	}
 	if min(o.Pause, o.MaxPause, o.Timeout) < 0 || o.MaxBytes < 0 || o.Tries < 0 {
-		return o, errors.New("fetch: a negative time or limit")
+		return o, errors.New("fetch: a time or a limit in Options is negative")
 	}
 	o.Pause, o.MaxPause = cmp.Or(o.Pause, time.Second), cmp.Or(o.MaxPause, 30*time.Second)
 	o.Timeout, o.MaxBytes, o.Tries = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile), cmp.Or(o.Tries, 3)
@@ -185,14 +186,14 @@ func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {
 	return Page{}, refused(fmt.Errorf("more than %d redirects", MaxRedirects))
 }
 
-// answer is the body sent by a server, or the target of a redirect.
+// answer is a response of a server: a body, or the target of a redirect.
 type answer struct {
 	body     []byte
 	mime     string
 	location *url.URL
 }
 
-// ask requests one URL, repeatedly while its server is busy.
+// ask requests one URL, again while its server is busy.
 func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
 	if err := checkURL(u); err != nil {
 		return answer{}, err
@@ -203,7 +204,7 @@ func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
 	return f.try(ctx, u, func(ctx context.Context) (answer, error) { return f.get(ctx, f.client, u, nil) })
 }
 
-// try sends a request in the turn of its host, repeatedly while that is busy.
+// try sends a request when it is the turn of its host, again while the server is busy or does not answer.
 func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context) (answer, error)) (answer, error) {
 	var a answer
 	var err error
@@ -221,14 +222,14 @@ func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context)
 			pause = max(pause, busy.wait)
 		}
 		f.hosts.leave(h, min(pause, f.o.MaxPause))
-		if err == nil || ctx.Err() != nil || errors.As(err, new(*Error)) || errors.As(err, new(refusal)) { // no temporary one
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*Error)) || errors.As(err, new(refusal)) { // nothing to retry
 			break
 		}
 	}
 	return a, err
 }
 
-// busyError means that a server wants a later request.
+// busyError means that the server asks to repeat the request later.
 type busyError struct {
 	status string
 	wait   time.Duration
@@ -250,12 +251,12 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	if err != nil {
 		return answer{}, plain(err)
 	}
-	defer resp.Body.Close() // only read
+	defer resp.Body.Close() // closing a body that was read cannot lose data
 	switch s := resp.StatusCode; {
 	case s >= 300 && s < 400 && resp.Header.Get("Location") != "":
 		to, err := u.Parse(resp.Header.Get("Location"))
 		if err != nil {
-			return answer{}, refused(errors.New("a redirect to no URL"))
+			return answer{}, refused(errors.New("the server redirects to no valid URL"))
 		}
 		to.Fragment = ""
 		return answer{location: to}, nil
@@ -264,8 +265,8 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	case s != http.StatusOK:
 		return answer{}, &Error{Kind: Missing, Err: errors.New(display.Printable(resp.Status))}
 	}
-	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" { // gzip, which is asked for, is unpacked already
-		return answer{}, &Error{Kind: NoText, Err: fmt.Errorf("packed as %.40q, which was not asked for", packed)}
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" { // the transport has unpacked gzip already
+		return answer{}, &Error{Kind: NoText, Err: fmt.Errorf("the server packed the page as %.40q, which was not requested", packed)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, f.o.MaxBytes+1))
 	if int64(len(body)) > f.o.MaxBytes {
@@ -277,7 +278,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	return answer{body: body, mime: resp.Header.Get("Content-Type")}, nil
 }
 
-// plain returns the error of a request without the URL, which [Error] names.
+// plain returns the error of a request without the URL, since [Error] names it.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -296,7 +297,7 @@ func retryAfter(value string) time.Duration {
 	return 0
 }
 
-// extensions are the file extensions of media types.
+// extensions maps media types to file extensions.
 var extensions = map[string]string{
 	"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt",
 	"text/markdown": ".md", "application/pdf": ".pdf",
@@ -324,12 +325,12 @@ func (f *Fetcher) text(u *url.URL, a answer) (Page, error) {
 	}
 	page := Page{Final: u.String(), Title: display.OneLine(file.Document.Title), Text: clean(file.Document.Text)}
 	if page.Text == "" {
-		return Page{}, &Error{Kind: NoText, Err: errors.New("nothing to read on it")}
+		return Page{}, &Error{Kind: NoText, Err: errors.New("the page has no readable text")}
 	}
 	return page, nil
 }
 
-// inUTF8 decodes a text by the character set that its type or its first kilobyte names.
+// inUTF8 converts a text to UTF-8 from the character set that its media type or its first kilobyte names.
 func inUTF8(body []byte, mime string) ([]byte, error) {
 	if utf8.Valid(body) {
 		return body, nil
@@ -337,12 +338,12 @@ func inUTF8(body []byte, mime string) ([]byte, error) {
 	encoding, name, _ := charset.DetermineEncoding(body, mime)
 	out, err := encoding.NewDecoder().Bytes(body)
 	if err != nil || !utf8.Valid(out) {
-		return nil, fmt.Errorf("not in the character set %q that it names", display.Printable(name))
+		return nil, fmt.Errorf("the text is not in the character set %q that the page names", display.Printable(name))
 	}
 	return out, nil
 }
 
-// clean removes control characters, except tab and line feed, which could control terminals or hide text.
+// clean removes control characters, which could control terminals or hide text, except tab and line feed.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\ufeff' {
@@ -361,8 +362,8 @@ type Reader struct {
 	client *http.Client
 }
 
-// NewReader returns the service at a base URL. With a key, which may be empty, the URL must be https or of
-// this machine.
+// NewReader returns the service at a base URL. With a key, which may be "", it must be https or on this
+// machine.
 func NewReader(base, key string) (*Reader, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || checkURL(u) != nil {
@@ -380,8 +381,8 @@ func (r *Reader) String() string { return r.base.String() }
 // GoString hides the key too.
 func (r *Reader) GoString() string { return r.String() }
 
-// read requests a page from the service. The page's own address is checked first, since the service may be in
-// a private network.
+// read requests a page from the service. The page's own address is checked first, since the service may be
+// inside of a private network and could reach it.
 func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 	if err := checkURL(u); err != nil {
 		return Page{}, err
@@ -411,11 +412,11 @@ func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 		Data struct{ Title, URL, Content string }
 	}
 	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&reply); err != nil {
-		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service replied with no JSON object")}
+		return Page{}, &Error{Kind: NoText, Err: errors.New("the reply of the reader service is not a JSON object")}
 	}
 	page := Page{URL: u.String(), Final: reply.Data.URL, Title: display.OneLine(reply.Data.Title), Text: clean(reply.Data.Content)}
 	if page.Text == "" {
-		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service read nothing on it")}
+		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service found no text on the page")}
 	}
 	return page, nil
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // hosts gives each host one request at a time, with a pause after it. A request that waits for its host takes
-// no slot, so slow hosts do not delay others.
+// none of the slots for hosts, so slow hosts do not delay others.
 type hosts struct {
 	slots chan struct{}
 	mu    sync.Mutex
@@ -31,16 +31,16 @@ type hosts struct {
 }
 
 type hostState struct {
-	turn chan struct{} // holds one during a request
-	next time.Time     // of the next request; guarded by turn
+	turn chan struct{} // holds a value while a request to the host is running
+	next time.Time     // earliest time of the next request; guarded by turn
 
-	asking sync.Once     // robots.txt
+	asking sync.Once     // starts reading robots.txt
 	read   chan struct{} // closed when robots.txt was read or failed
 	robots *robotstxt.Group
 	err    error
 }
 
-// delay returns the pause demanded by robots.txt, once that was read.
+// delay returns the pause that robots.txt demands; 0 until it has been read.
 func (h *hostState) delay() time.Duration {
 	select {
 	case <-h.read:
@@ -63,7 +63,7 @@ func (s *hosts) of(u *url.URL) *hostState {
 	return h
 }
 
-// enter waits for the host's turn and its pause, and for a slot.
+// enter waits for the turn of the host, for its pause, and for a slot.
 func (s *hosts) enter(ctx context.Context, u *url.URL) (*hostState, error) {
 	h := s.of(u)
 	select {
@@ -90,11 +90,11 @@ func (s *hosts) leave(h *hostState, pause time.Duration) {
 	<-h.turn
 }
 
-var errRobots = errors.New("robots.txt of the host does not want it")
+var errRobots = errors.New("robots.txt of the host forbids the page")
 
-// allowed reports whether the host's robots.txt permits a URL. It is read once, within Options.Timeout for
-// all tries; each waiting request ends with its own context. A host that fails to deliver it permits nothing
-// (RFC 9309, section 2.3.1.4); one without it permits everything.
+// allowed reports whether the host's robots.txt permits a URL. The file is read once, within Options.Timeout
+// for all tries; a caller that waits for it stops when its own context ends. A host that fails to deliver the
+// file permits nothing (RFC 9309, section 2.3.1.4); a host without the file permits everything.
 func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
 	if f.o.NoRobots {
 		return nil
@@ -129,7 +129,7 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 		var known *Error
 		switch {
 		case errors.As(err, &known):
-			return nil, nil // missing or unreadable
+			return nil, nil // the host has no readable robots.txt
 		case err != nil:
 			return nil, err
 		case a.location != nil && checkURL(a.location) == nil:
@@ -138,7 +138,7 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 		}
 		data, err := robotstxt.FromString(normal(string(a.body[:min(len(a.body), maxRobots)])))
 		if err != nil {
-			return nil, nil // unreadable rules forbid nothing
+			return nil, nil // a robots.txt that cannot be parsed forbids nothing
 		}
 		return data.FindGroup(f.o.Agent), nil
 	}
@@ -147,11 +147,11 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 
 var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// normal unifies the percent-encoding of paths and rules (RFC 9309, section 2.2.2): only where needed, in
-// capitals.
+// normal unifies the percent-encoding of paths and rules (RFC 9309, section 2.2.2): unreserved characters are
+// not encoded, other encodings use capitals.
 func normal(s string) string {
 	return escaped.ReplaceAllStringFunc(s, func(e string) string {
-		c, _ := strconv.ParseUint(e[1:], 16, 8) // two digits
+		c, _ := strconv.ParseUint(e[1:], 16, 8) // two hexadecimal digits always parse
 		if r := rune(c); r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r)) {
 			return string(r)
 		}
@@ -159,10 +159,10 @@ func normal(s string) string {
 	})
 }
 
-// maxRobots is the part of a robots.txt that is read, in bytes (RFC 9309, section 2.5).
+// maxRobots is the number of bytes that are read of a robots.txt (RFC 9309, section 2.5).
 const maxRobots = 500 << 10
 
-// Resolver resolves names to addresses, as net.Resolver does.
+// Resolver resolves host names to addresses. A net.Resolver is one.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -171,12 +171,13 @@ type Resolver interface {
 // host service, which has a public address.
 var guard = ssrf.New(ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
 
-// Public is the default of Options.Allow: public addresses, at the ports 80 and 443.
+// Public is the default of Options.Allow. It permits public addresses at the ports 80 and 443.
 func Public(to netip.AddrPort) error {
 	return guard.SafeAddrPort(netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
 }
 
-// dialer connects to allowed addresses. The last check is of the address that the system connects to.
+// dialer connects to allowed addresses only. It checks the resolved addresses, and again the address to which
+// the operating system connects.
 type dialer struct {
 	resolver Resolver
 	allow    func(netip.AddrPort) error
@@ -212,7 +213,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, err
 }
 
-// lookUp returns the addresses of a host, all or none: a name that also leads inside is refused.
+// lookUp returns all addresses of a host. If any of them is not allowed, the host is refused.
 func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPort, error) {
 	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
 	if err != nil {
@@ -233,7 +234,7 @@ func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPor
 	return out, nil
 }
 
-// refusal is a permanent error.
+// refusal is the error of a request that must not be sent, and is not repeated.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -257,15 +258,15 @@ func (d *dialer) transport() *http.Transport {
 	}
 }
 
-// checkURL refuses URLs that are not of web pages.
+// checkURL refuses URLs that cannot be URLs of web pages.
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return refused(fmt.Errorf("scheme %q: only http and https are asked", u.Scheme))
+		return refused(fmt.Errorf("scheme %q: want http or https", u.Scheme))
 	case u.User != nil:
-		return refused(errors.New("a name or password in the URL"))
+		return refused(errors.New("the URL has a user name or a password"))
 	case u.Hostname() == "":
-		return refused(errors.New("no host"))
+		return refused(errors.New("the URL has no host"))
 	}
 	return nil
 }

@@ -34,9 +34,9 @@ var Layout = benchmark.Layout{
 
 // layout describes the files of a data set.
 type layout struct {
-	// files are possible names of its questions, the first existing of which is read; they may be patterns.
-	// Names that begin with "?" are accepted only in a folder whose name begins with own; with alone the first
-	// one also in the folder itself, if that holds no other data set.
+	// files are the possible names of the file of questions, or patterns for it; the first that exists is read.
+	// A name that begins with "?" is accepted only in a folder whose name begins with own. With alone the first
+	// name is accepted in the data folder itself too, if that has no other data set.
 	files []string
 	own   string
 	alone bool
@@ -64,9 +64,9 @@ var layouts = map[string]layout{
 	AnonyRAG:  {files: []string{"?*_[qQ][aA]*.json*", "?*[qQ][aA]*.json*", "?*[qQ]uestions*.json*", "?*.parquet"}, own: AnonyRAG, alone: true, load: loadAnonyRAG},
 }
 
-// Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
-// reported together, the first few of each file; problems of a record are [*journal.LineError]. Published rows are for
-// 10 and 20 chunks, the modes open and reject, and the prompt of the paper; without a mode there are none.
+// Load reads the data sets of a folder, each from the folder itself or from one of its subfolders. All problems
+// are reported together, the first few of each file; a problem of a record is a [*journal.LineError]. There are
+// published rows for 10 or 20 chunks, the modes open and reject, and the prompt of the paper.
 func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	found, err := find(fsys, o.Domains)
 	if err != nil {
@@ -112,7 +112,7 @@ func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// find returns the files of questions by the name of the data set: the wanted ones, or all.
+// find returns the file of questions of each wanted data set, or of all, by the name of the data set.
 func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 	for _, name := range wanted {
 		if !slices.Contains(Sets(), name) {
@@ -122,7 +122,7 @@ func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 	folders := []string{"."}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, fmt.Errorf("multihop: %w", err)
+		return nil, fmt.Errorf("multihop: listing the folder: %w", err)
 	}
 	for _, e := range entries {
 		if info, err := fs.Stat(fsys, e.Name()); err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
@@ -137,7 +137,7 @@ func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 		if file := layouts[name].find(fsys, folders, len(wanted) > 0); file != "" {
 			found[name] = file
 		} else if len(wanted) > 0 {
-			return nil, fmt.Errorf("multihop: %w: no %s here; its questions are in one of %s", benchmark.ErrUnknownDomain, name, strings.ReplaceAll(strings.Join(layouts[name].files, ", "), "?", ""))
+			return nil, fmt.Errorf("multihop: %w: the folder has no %s, whose questions are in one of %s", benchmark.ErrUnknownDomain, name, strings.ReplaceAll(strings.Join(layouts[name].files, ", "), "?", ""))
 		}
 	}
 	for _, name := range Sets() {
@@ -148,12 +148,12 @@ func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("multihop: %w: no data set is in this folder, nor in those in it; there are %s", benchmark.ErrUnknownDomain, strings.Join(Sets(), ", "))
+		return nil, fmt.Errorf("multihop: %w: neither the folder nor a subfolder has a data set; want one of %s", benchmark.ErrUnknownDomain, strings.Join(Sets(), ", "))
 	}
 	return found, nil
 }
 
-// find returns the first file of questions in any of the folders, "" without.
+// find returns the first of the files that exists in one of the folders, or "".
 func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 	for _, dir := range folders {
 		for _, f := range l.files {
@@ -165,7 +165,7 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 			if err != nil {
 				continue
 			}
-			names, _ := fs.Glob(sub, file) // the patterns are valid
+			names, _ := fs.Glob(sub, file) // the patterns are constants and valid
 			for _, name := range names {
 				if info, err := fs.Stat(sub, name); err == nil && !info.IsDir() {
 					return path.Join(dir, name)
@@ -179,17 +179,17 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 // MaxRecord is the largest record of a file, in bytes; a novel has less than 2 MB.
 const MaxRecord = 64 << 20
 
-// loadedSet is one data set. Types are the ones that are not among kinds.
+// loadedSet is the content of one data set. Its types are the ones that kinds does not list.
 type loadedSet struct {
 	domains []benchmark.Domain
 	types   []benchmark.Type
 	notes   []string
 }
 
-// beside returns the path of another file in the folder of one.
+// beside returns the path of the file called name in the folder of another file.
 func beside(file, name string) string { return path.Join(path.Dir(file), name) }
 
-// records calls take with each record of a file and its line.
+// records calls take with each record of a file and the number of its line.
 func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
 	return journal.EachLine(fsys, file, MaxRecord, take)
 }
@@ -198,21 +198,21 @@ func records[T any](fsys fs.FS, file string, take func(line int, value T) error)
 func checkItem(set string, it benchmark.Item, seen map[string]bool) error {
 	switch {
 	case it.Question.ID == "":
-		return errors.New("a question without an ID")
+		return errors.New("the question has no ID")
 	case seen[it.Question.ID]:
-		return fmt.Errorf("the ID %.80q stands twice", it.Question.ID)
+		return fmt.Errorf("two questions have the ID %.80q", it.Question.ID)
 	case strings.TrimSpace(it.Question.Text) == "":
 		return errors.New("the question is empty")
 	case strings.TrimSpace(it.Reference) == "":
-		return errors.New("a question without an answer: that of a test set?")
+		return errors.New("the question has no answer: is this a test set?")
 	case !slices.ContainsFunc(kinds, func(k questionType) bool { return k.key == it.Type && slices.Contains(k.sets, set) }):
-		return fmt.Errorf("%.80q is no type of questions of %s", strings.TrimPrefix(it.Type, set+"-"), set)
+		return fmt.Errorf("%s has no type of questions %.80q", set, strings.TrimPrefix(it.Type, set+"-"))
 	}
 	seen[it.Question.ID] = true
 	return nil
 }
 
-// paragraph is one of the context of a question.
+// paragraph is a paragraph in the context of a question.
 type paragraph struct {
 	title     string
 	sentences []string
@@ -221,16 +221,16 @@ type paragraph struct {
 // hopQuestion is a question of HotpotQA or 2WikiMultiHopQA.
 type hopQuestion struct {
 	ID       string          `json:"_id"`
-	OtherID  string          `json:"id"` // in tables of HotpotQA
+	OtherID  string          `json:"id"` // HotpotQA as a table
 	Question string          `json:"question"`
 	Answer   string          `json:"answer"`
-	AnswerID string          `json:"answer_id"` // 2Wiki: of Wikidata
+	AnswerID string          `json:"answer_id"` // 2Wiki: ID of the answer in Wikidata
 	Type     string          `json:"type"`
 	Facts    facts           `json:"supporting_facts"`
 	Context  questionContext `json:"context"`
 }
 
-// facts are the titles of the supporting facts: [[title, sentence], …], or {"title": […], "sent_id": […]} in
+// facts are the titles of supporting facts: [[title, sentence], …], or {"title": […], "sent_id": […]} in
 // tables.
 type facts []string
 
@@ -249,7 +249,7 @@ func (f *facts) UnmarshalJSON(data []byte) error {
 		bad = bad || len(row) == 0 || json.Unmarshal(row[0], &titles[i]) != nil
 	}
 	if bad {
-		return errors.New(`"supporting_facts" is no list of [title, sentence]`)
+		return errors.New(`"supporting_facts" is not a list of [title, sentence]`)
 	}
 	*f = distinct(titles)
 	return nil
@@ -265,8 +265,8 @@ func distinct(all []string) []string {
 	return out
 }
 
-// questionContext holds the paragraphs of a question: [[title, [sentence, …]], …], or {"title": […], "sentences":
-// [[…], …]} in tables.
+// questionContext holds the paragraphs in the context of a question: [[title, [sentence, …]], …], or {"title":
+// […], "sentences": [[…], …]} in tables.
 type questionContext []paragraph
 
 func (c *questionContext) UnmarshalJSON(data []byte) error {
@@ -291,12 +291,13 @@ func (c *questionContext) UnmarshalJSON(data []byte) error {
 		*c = append(*c, p)
 	}
 	if bad {
-		return errors.New(`"context" is no list of [title, sentences]`)
+		return errors.New(`"context" is not a list of [title, sentences]`)
 	}
 	return nil
 }
 
-// loadHops reads HotpotQA or 2Wiki; item returns the type and the aliases of a question.
+// loadHops returns the loader of HotpotQA or 2Wiki. joiner joins the sentences of a passage; item returns a
+// benchmark item with the type and the aliases of a question.
 func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) benchmark.Item) func(fs.FS, string, string) (loadedSet, error) {
 	return func(fsys fs.FS, set, file string) (loadedSet, error) {
 		return loadPassages(fsys, set, file, joiner, func(r *hopReader) error {
@@ -316,7 +317,7 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 						gold = append(gold, d)
 					}
 				}
-				for _, title := range q.Facts { // a paragraph that is not in the context
+				for _, title := range q.Facts { // the context may lack a paragraph with the title
 					if !slices.ContainsFunc(gold, func(d graphrag.Document) bool { return d.Title == title }) {
 						gold = append(gold, graphrag.Document{Title: title})
 					}
@@ -337,7 +338,7 @@ func twoWikiItem(q hopQuestion, aliases map[string][]string) benchmark.Item {
 	return it
 }
 
-// readAliases reads 2Wiki's file of other names if it is there.
+// readAliases reads 2Wiki's file of other names of the answers, if it exists.
 func readAliases(fsys fs.FS, file string) (map[string][]string, error) {
 	out := make(map[string][]string)
 	if _, err := fs.Stat(fsys, file); errors.Is(err, fs.ErrNotExist) {
@@ -384,7 +385,7 @@ func loadMuSiQue(fsys fs.FS, set, file string) (loadedSet, error) {
 			it := benchmark.Item{
 				Type: fmt.Sprintf("%d-hop", len(q.Hops)), Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
 			}
-			if hops, _, ok := strings.Cut(q.ID, "hop"); ok && len(q.Hops) == 0 { // 2hop__1_2, 3hop1__1_2_3
+			if hops, _, ok := strings.Cut(q.ID, "hop"); ok && len(q.Hops) == 0 { // IDs begin with 2hop__ or 3hop1__
 				it.Type = hops + "-hop"
 			}
 			for _, a := range distinct(q.Aliases) {
@@ -409,20 +410,20 @@ func loadMuSiQue(fsys fs.FS, set, file string) (loadedSet, error) {
 	return p, err
 }
 
-// hopReader collects questions over passages, with an index to find gold among these.
+// hopReader collects questions and passages, and finds the gold passages of the questions.
 type hopReader struct {
 	docs     []graphrag.Document
-	byText   map[string]string   // title and text, blanks aside → ID
-	byTitle  map[string][]string // → IDs
+	byText   map[string]string   // title and text, without white space → ID
+	byTitle  map[string][]string // title → IDs
 	repeated int
-	own      bool // there is a corpus
+	own      bool // the data set has its own corpus
 	items    []benchmark.Item
-	gold     [][]graphrag.Document // of the items
+	gold     [][]graphrag.Document // gold paragraphs of each question
 	seen     map[string]bool
 }
 
-// loadPassages reads a data set of questions over passages. Without a corpus the passages are the paragraphs of
-// all questions.
+// loadPassages reads a data set of questions over passages. If there is no corpus, the passages are the
+// paragraphs of all questions.
 func loadPassages(fsys fs.FS, set, file, joiner string, read func(r *hopReader) error) (loadedSet, error) {
 	r := &hopReader{byText: make(map[string]string), byTitle: make(map[string][]string), seen: make(map[string]bool)}
 	ext := path.Ext(file)
@@ -437,9 +438,9 @@ func loadPassages(fsys fs.FS, set, file, joiner string, read func(r *hopReader) 
 		return loadedSet{}, err
 	}
 	if len(r.items) == 0 {
-		return loadedSet{}, fmt.Errorf("%s holds no question", file)
+		return loadedSet{}, fmt.Errorf("%s has no question", file)
 	}
-	for i, gold := range r.gold { // the passages are complete now
+	for i, gold := range r.gold { // gold is found when all passages are known
 		for _, d := range gold {
 			unit := r.unit(d.Title, d.Text)
 			if !slices.ContainsFunc(r.items[i].Gold, func(u benchmark.Unit) bool { return slices.Equal(u, unit) }) {
@@ -456,7 +457,7 @@ func loadPassages(fsys fs.FS, set, file, joiner string, read func(r *hopReader) 
 	return p, nil
 }
 
-// add checks and adds a question.
+// add adds a question after checking it.
 func (r *hopReader) add(set string, it benchmark.Item, gold, all []graphrag.Document) error {
 	if err := checkItem(set, it, r.seen); err != nil {
 		return err

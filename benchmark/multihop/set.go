@@ -26,7 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Name is the name of the data sets together in reports.
+// Name is the name in reports of all data sets of this package together.
 const Name = "Multi-hop QA"
 
 // The names of the data sets.
@@ -48,10 +48,10 @@ func Sets() []string {
 // DefaultK is the number of chunks in a prompt: the top-k of the main results of arXiv 2508.19855, Table 1.
 const DefaultK = 20
 
-// depth is the deepest recall in papers on these data sets.
+// depth is the largest depth at which papers on these data sets give recall.
 const depth = 20
 
-// questionType is a type of questions of some data sets.
+// questionType is a type of questions that occurs in the listed data sets.
 type questionType struct {
 	key, title, short string
 	sets              []string
@@ -59,7 +59,7 @@ type questionType struct {
 	scheme            short.Scheme
 }
 
-// kinds are all types, in report order.
+// kinds are the types of all data sets except AnonyRAG, in report order.
 var kinds = func() []questionType {
 	var out []questionType
 	add := func(sets []string, form graphrag.Form, s short.Scheme, named ...string) {
@@ -109,7 +109,7 @@ func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
 	return out
 }
 
-// Schemes returns the scoring of answers, by the type of the question.
+// Schemes returns how answers are scored, by the key of the type of questions.
 func Schemes() map[string]short.Scheme {
 	out := make(map[string]short.Scheme)
 	for _, k := range kinds {
@@ -118,7 +118,7 @@ func Schemes() map[string]short.Scheme {
 	return out
 }
 
-// paper is the source of the published figures, paperJudge judged there.
+// paper is the source of the published figures, paperJudge the model that judged the answers there.
 const (
 	paper      = "arXiv 2508.19855"
 	paperJudge = "DeepSeek-V3-0324"
@@ -131,8 +131,8 @@ const (
 //go:embed published.csv
 var publishedCSV string
 
-// publishedQuestions are the numbers of questions of the figures: HippoRAG's samples, all of the textbooks,
-// and of each language of AnonyRAG (Table 4).
+// publishedQuestions are the numbers of questions behind the published figures: HippoRAG's samples, all
+// questions of the textbooks, and all of each language of AnonyRAG (Table 4).
 var publishedQuestions = map[string]int{HotpotQA: 1000, TwoWiki: 1000, MuSiQue: 1000, Textbooks: 1018, "anonyrag-chs": 688, "anonyrag-eng": 709}
 
 // Published returns the accuracies of arXiv 2508.19855, Tables 1 to 3, with k chunks in a prompt and in a
@@ -140,22 +140,22 @@ var publishedQuestions = map[string]int{HotpotQA: 1000, TwoWiki: 1000, MuSiQue: 
 func Published(k int, mode string) *benchmark.Published {
 	rows, err := csv.NewReader(strings.NewReader(publishedCSV)).ReadAll()
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the embedded file is valid
 	}
 	out := &benchmark.Published{}
-	for _, row := range rows[1:] { // below the headings
+	for _, row := range rows[1:] { // without the row of headings
 		for i := 5; i < len(row); i++ {
 			set, in, _ := strings.Cut(rows[0][i], " ")
 			percent, err := strconv.ParseFloat(row[i], 64)
 			if err != nil || in != mode || row[1] != strconv.Itoa(k) {
-				continue // no figure, or of another run
+				continue // no figure, or the figure of another mode or k
 			}
 			accuracy := percent / 100
 			if first := slices.IndexFunc(out.Rows, func(r benchmark.PublishedRow) bool { return r.System == row[3] && r.Domain == set }); row[0] == "3" && first >= 0 {
 				if r := &out.Rows[first]; *r.AvgAccuracy != accuracy {
 					r.Note = "Table 3 has " + row[i] + " for " + row[3]
 				}
-				continue // given in Table 1 as well
+				continue // Table 1 has given the row already
 			}
 			out.Rows = append(out.Rows, benchmark.PublishedRow{
 				Source: paper + ", Table " + row[0], Model: row[2], Judge: paperJudge, System: row[3],
@@ -166,14 +166,14 @@ func Published(k int, mode string) *benchmark.Published {
 	return out
 }
 
-// benchFiles returns the possible places of the questions of a part of GraphRAG-Bench (arXiv 2506.05690): in
-// the folder of the corpus, or in the folders of its repository.
+// benchFiles returns the possible paths of the questions of a part of GraphRAG-Bench (arXiv 2506.05690): beside
+// the corpus, or in the folders of the original repository.
 func benchFiles(name string) []string {
 	file := name + "_questions.json"
 	return []string{file, "Questions/" + file, "Datasets/Questions/" + file}
 }
 
-// corpusOf returns the corpus of a file of questions.
+// corpusOf returns the path of the corpus for a file of questions.
 func corpusOf(file string) string {
 	name := strings.TrimSuffix(path.Base(file), "_questions.json") + ".json"
 	if dir := path.Dir(file); path.Base(dir) == "Questions" {
@@ -191,19 +191,18 @@ type benchQuestion struct {
 	Type     string `json:"question_type"`
 }
 
-// benchTypes are the types by the names in the files.
+// benchTypes maps the names of types in the files to keys.
 var benchTypes = map[string]string{
 	"Fact Retrieval": "fact-retrieval", "Complex Reasoning": "complex-reasoning",
 	"Contextual Summarize": "contextual-summarize", "Creative Generation": "creative-generation",
 }
 
-// loadBench makes a domain of each text and its questions. The text is one document: there are no gold
-// passages.
+// loadBench makes a domain of each text and its questions. A text is one document: there are no gold pages.
 func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 	var names []string
 	bodies := make(map[string]string)
 	corpus := corpusOf(file)
-	err := records(fsys, corpus, func(_ int, t struct { // one novel, or the guideline
+	err := records(fsys, corpus, func(_ int, t struct { // one novel or the guideline
 		Name string  `json:"corpus_name"`
 		Text *string `json:"context"`
 	}) error {
@@ -229,7 +228,7 @@ func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 			it.Type = q.Type
 		}
 		if _, known := bodies[q.Source]; !known {
-			return fmt.Errorf("the question is about %.80q, which %s does not hold", q.Source, corpus)
+			return fmt.Errorf("the question is about %.80q, which %s does not have", q.Source, corpus)
 		}
 		if err := checkItem(set, it, seen); err != nil {
 			return err
@@ -249,7 +248,7 @@ func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 		p.domains = append(p.domains, benchmark.NewDomain(full, []graphrag.Document{{ID: name, Title: name, Text: bodies[name]}}, items[name]))
 	}
 	if len(seen) == 0 {
-		return loadedSet{}, fmt.Errorf("%s holds no question", file)
+		return loadedSet{}, fmt.Errorf("%s has no question", file)
 	}
 	return p, nil
 }
@@ -270,7 +269,7 @@ func loadAnonyRAG(fsys fs.FS, set, file string) (loadedSet, error) {
 	return loadedSet{hidden.Domains, hidden.Types, hidden.Notes}, nil
 }
 
-// judges returns the procedures for the types of this package, and for the given types with hidden names.
+// judges returns the procedures for the types of this package and for the given types, whose names are hidden.
 func judges(hidden []benchmark.Type) []judge.Procedure {
 	own := short.Procedure(Schemes())
 	plain := own.New
@@ -287,17 +286,17 @@ func judges(hidden []benchmark.Type) []judge.Procedure {
 	return []judge.Procedure{judge.Entailment, own, short.LiveRAGProcedure}
 }
 
-// byType selects the judge by the type of a question.
+// byType judges with another judge the questions of types with hidden names.
 type byType struct {
 	judge.Judge
 	hidden *anonyrag.Judge
-	types  []benchmark.Type // with hidden names
+	types  []benchmark.Type // types with hidden names
 }
 
 // Name implements [judge.Judge].
 func (j byType) Name() string { return j.Judge.Name() + "+" + j.hidden.Name() }
 
-// Info describes the judge of the other types.
+// Info describes the judge of the types without hidden names.
 func (j byType) Info() judge.Info { return judge.InfoOf(j.Judge) }
 
 // Fact implements [judge.Judge].
@@ -312,7 +311,7 @@ func textKey(title, text string) string {
 	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
 }
 
-// addPassage appends a new passage. Its ID is its position.
+// addPassage appends a passage unless it is known. The ID is its position in the corpus.
 func (r *hopReader) addPassage(title, text string) {
 	key := textKey(title, text)
 	if _, known := r.byText[key]; known {
@@ -325,8 +324,8 @@ func (r *hopReader) addPassage(title, text string) {
 	r.docs = append(r.docs, graphrag.Document{ID: id, Title: title, Text: text})
 }
 
-// unit returns the gold evidence of a paragraph: the passage with its text, else all with its title; it may
-// be empty.
+// unit returns the unit of evidence of a paragraph: the passage with its title and text, or else all with its
+// title.
 func (r *hopReader) unit(title, text string) benchmark.Unit {
 	if id, ok := r.byText[textKey(title, text)]; ok {
 		return benchmark.Unit{id}
@@ -334,7 +333,7 @@ func (r *hopReader) unit(title, text string) benchmark.Unit {
 	return r.byTitle[title]
 }
 
-// readCorpus reads a corpus: objects with a title and a text, or one object of titles with their sentences.
+// readCorpus reads a corpus: objects with a title and a text, or one object of titles with lists of sentences.
 func (r *hopReader) readCorpus(fsys fs.FS, file, joiner string) error {
 	text, err := benchmark.ReadText(fsys, file, journal.MaxFile)
 	switch {
@@ -355,19 +354,19 @@ func (r *hopReader) readCorpus(fsys fs.FS, file, joiner string) error {
 		})
 	}
 	if err == nil && len(r.docs) == 0 {
-		err = fmt.Errorf("%s holds no passage", file)
+		err = fmt.Errorf("%s has no passage", file)
 	}
 	return err
 }
 
-// firstList matches the beginning of an object of lists.
+// firstList matches the beginning of an object whose first value is a list.
 var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[`)
 
 func (r *hopReader) readTitled(file, text, joiner string) error {
 	dec := json.NewDecoder(strings.NewReader(text))
 	n := 0
 	fail := func(err error) error { return fmt.Errorf("%s: title %d: %w", file, n, err) }
-	if _, err := dec.Token(); err != nil { // the brace
+	if _, err := dec.Token(); err != nil { // the opening brace
 		return fail(err)
 	}
 	seen := make(map[string]bool)
@@ -379,9 +378,9 @@ func (r *hopReader) readTitled(file, text, joiner string) error {
 		case err != nil:
 			return fail(err)
 		case !ok || strings.ContainsRune(title, utf8.RuneError):
-			return fail(errors.New("not a text in UTF-8"))
+			return fail(errors.New("the text is not valid UTF-8"))
 		case seen[title]:
-			return fail(fmt.Errorf("%.80q stands twice", title))
+			return fail(fmt.Errorf("two passages have the title %.80q", title))
 		}
 		seen[title] = true
 		var sentences []string
@@ -396,8 +395,8 @@ func (r *hopReader) readTitled(file, text, joiner string) error {
 	return nil
 }
 
-// bookFiles are the files of questions about textbooks (arXiv 2506.02404), each of one type, and the
-// instruction that is added to its questions.
+// bookFiles are the files of questions about textbooks (arXiv 2506.02404), each of one type, with the
+// instruction that is added to the questions of the type.
 var bookFiles = []struct{ file, kind, ask string }{
 	{"FB.jsonl", "fill-in-blank", ""},
 	{"MC.jsonl", "multi-choice", "Answer with the letter of the one choice that is right."},
@@ -413,7 +412,7 @@ type bookQuestion struct {
 	Choices  choices   `json:"Choices"`
 }
 
-// truthText is a text, or a truth value as one.
+// truthText is a text. JSON's true and false become "True" and "False".
 type truthText string
 
 func (w *truthText) UnmarshalJSON(data []byte) error {
@@ -428,7 +427,7 @@ func (w *truthText) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(w))
 }
 
-// choices are an object of letters or a list.
+// choices are the options of a question: in JSON a list, or an object with the letters as keys.
 type choices []string
 
 func (c *choices) UnmarshalJSON(data []byte) error {
@@ -441,7 +440,7 @@ func (c *choices) UnmarshalJSON(data []byte) error {
 	}
 	var byLetter map[string]string
 	if err := json.Unmarshal(data, &byLetter); err != nil {
-		return errors.New(`"Choices" is no object of letters`)
+		return errors.New(`"Choices" is neither a list nor an object of letters`)
 	}
 	for _, letter := range slices.Sorted(maps.Keys(byLetter)) {
 		*c = append(*c, labelled(letter, byLetter[letter]))
@@ -449,7 +448,7 @@ func (c *choices) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// labelled adds the missing letter of a choice.
+// labelled adds the letter to an option that does not begin with it.
 func labelled(letter, text string) string {
 	if strings.HasPrefix(text, letter+".") || strings.HasPrefix(text, letter+")") {
 		return text
@@ -457,7 +456,7 @@ func labelled(letter, text string) string {
 	return letter + ". " + text
 }
 
-// loadTextbooks makes one domain of all textbooks: the data set does not name a question's book.
+// loadTextbooks makes one domain of all textbooks, since the data set does not name the book of a question.
 func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 	books, err := readBooks(fsys, path.Dir(path.Dir(file)))
 	if err != nil {
@@ -478,7 +477,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 				return errors.New("the question is empty")
 			}
 			if strings.HasPrefix(b.kind, "multi-") && len(q.Choices) == 0 {
-				return errors.New(`no "Choices"`)
+				return errors.New(`the question has no "Choices"`)
 			}
 			for _, more := range append(slices.Clone(q.Choices), b.ask) {
 				if more != "" {
@@ -501,7 +500,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 	}
 	p := loadedSet{domains: []benchmark.Domain{benchmark.NewDomain(set, books, items)}}
 	if len(items) == 0 {
-		return loadedSet{}, fmt.Errorf("%s and the files beside it hold no question", file)
+		return loadedSet{}, fmt.Errorf("%s and the other files in its folder have no question", file)
 	}
 	if len(missing) > 0 {
 		p.notes = append(p.notes, "files of questions that are not there: "+strings.Join(missing, ", "))
@@ -509,7 +508,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 	return p, nil
 }
 
-// readBooks reads the Markdown files of the corpus, by name.
+// readBooks reads the Markdown files of the corpus in the order of their names.
 func readBooks(fsys fs.FS, root string) ([]graphrag.Document, error) {
 	for _, name := range []string{"Corpus", "corpus"} {
 		dir := path.Join(root, name)
@@ -529,9 +528,9 @@ func readBooks(fsys fs.FS, root string) ([]graphrag.Document, error) {
 			return err
 		})
 		if err == nil && len(out) == 0 {
-			err = fmt.Errorf("%s holds no .md file", dir)
+			err = fmt.Errorf("%s has no .md file", dir)
 		}
 		return out, err
 	}
-	return nil, fmt.Errorf("no folder Corpus beside the questions in %s", root)
+	return nil, fmt.Errorf("the folder Corpus with the textbooks is missing in %s", root)
 }

@@ -110,7 +110,7 @@ func TestLoadErrors(t *testing.T) {
 			(strings.Contains(err.Error(), want) || want == "line 2"), "%s: %v, want %q", line, err, want)
 	}
 	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
-	check.Fails(t, err, "holds no question", "no question")
+	check.Fails(t, err, "has no question", "no question")
 	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{})
 	check.Fails(t, err, "and 20 more problems", "thirty problems")
 	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{})

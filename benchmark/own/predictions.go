@@ -20,17 +20,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Predictions are answers of another program, to be judged with our own.
+// Predictions are answers of another program. The benchmark judges them like its own.
 type Predictions struct {
 	name     string
 	answers  map[string]string            // question text → answer
-	evidence map[string][]string          // question text → what the answer was made of
-	refused  map[string]bool              // question text → there is no answer, but a refusal
+	evidence map[string][]string          // question text → sources of the answer
+	refused  map[string]bool              // question text → the answer is a refusal
 	made     map[string]graphrag.Found    // question text → steps and usage
-	pages    map[string]map[string]string // domain → name or URL of a page → document
+	pages    map[string]map[string]string // domain → name or URL of a page → ID of its document
 }
 
-// ErrGaps is wrapped by the error about predictions that leave questions out.
+// ErrGaps is wrapped by the error about predictions that lack some of the questions.
 var ErrGaps = errors.New("no line for")
 
 // ReadPredictions reads answers from JSON lines, a JSON array or one JSON object, in the shapes that the
@@ -64,7 +64,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		case err != nil:
 			problem("%w", err)
 		case seen[query] > 0:
-			problem("the question of line %d again: %.80q", seen[query], query)
+			problem("line %d asks the same question: %.80q", seen[query], query)
 		case !known(query):
 			problem("the data set does not have this question: %.80q", query)
 		}
@@ -89,7 +89,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		}
 		seen[query] = l.Number
 		if _, sheet := l.Value["worksheet"]; sheet && answer == "" {
-			continue // not answered yet
+			continue // a line of a worksheet without an answer
 		}
 		p.answers[query] = answer
 	}
@@ -102,7 +102,8 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	return p, nil
 }
 
-// effort reads the steps and the usage of an answer, and reports whether there are any.
+// effort reads the steps and the usage of an answer, and reports whether there are any and whether they are
+// valid.
 func effort(object map[string]json.RawMessage) (made graphrag.Found, found, ok bool) {
 	for key, to := range map[string]any{"steps": &made.Steps, "usage": &made.Usage} {
 		raw, given := object[key]
@@ -135,8 +136,8 @@ func (p *Predictions) gaps(file string, want []string) []error {
 		file, ErrGaps, len(missing), len(want), missing[0])}
 }
 
-// questionAndAnswer reads question and answer as the released evaluator does: the first answer key that is
-// present counts, even if its value is empty.
+// questionAndAnswer reads question and answer as the released evaluator does: the value of the first answer key
+// that is present, even if it is empty.
 func questionAndAnswer(object map[string]json.RawMessage) (query, answer string, err error) {
 	if err := json.Unmarshal(object["question"], &query); err != nil || strings.TrimSpace(query) == "" {
 		return "", "", errors.New(`no "question"`)
@@ -167,7 +168,7 @@ func questionAndAnswer(object map[string]json.RawMessage) (query, answer string,
 	return query, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
 }
 
-// Entry makes a system of the predictions. With other answers it is another system.
+// Entry makes a system that gives these answers. A digest of the answers is among its settings.
 func (p *Predictions) Entry() benchmark.Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
@@ -215,7 +216,7 @@ func (p *Predictions) Locate(set *benchmark.Dataset) error {
 		for _, it := range d.Items {
 			for _, name := range p.evidence[strings.TrimSpace(it.Question.Text)] {
 				if _, ok := locate(pages, name); !ok {
-					problems = append(problems, fmt.Errorf("%.80q, the evidence for %.80q, is no page of %s: want the name or the URL of one, or a chunk as name#number", name, it.Question.Text, d.Name))
+					problems = append(problems, fmt.Errorf("%.80q, the evidence for %.80q, is not a page of %s: want the name or the URL of one, or a chunk as name#number", name, it.Question.Text, d.Name))
 				}
 			}
 		}
@@ -226,7 +227,7 @@ func (p *Predictions) Locate(set *benchmark.Dataset) error {
 	return nil
 }
 
-// locate finds the page of a piece of evidence.
+// locate finds the document of a piece of evidence: the name or URL of a page, or the name of a chunk.
 func locate(pages map[string]string, name string) (string, bool) {
 	if id, ok := pages[name]; ok {
 		return id, true
@@ -258,7 +259,7 @@ func (p *predictedSystem) Answer(_ context.Context, q graphrag.Question) (graphr
 	out := graphrag.Answer{Text: answer, Refused: refused, Found: p.made[query]}
 	pages, located := p.pages[p.domain]
 	if evidence, ok := p.evidence[query]; ok && located {
-		out.Ranked = []graphrag.Hit{} // perhaps it found nothing
+		out.Ranked = []graphrag.Hit{} // not nil, even if the evidence is empty
 		for i, name := range evidence {
 			page, _ := locate(pages, name)
 			out.Ranked = append(out.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: name, Doc: page}, Score: -float64(i)})
@@ -268,5 +269,5 @@ func (p *predictedSystem) Answer(_ context.Context, q graphrag.Question) (graphr
 	return out, nil
 }
 
-// Close does nothing.
+// Close does nothing, since the answers are in memory.
 func (p *predictedSystem) Close() error { return nil }

@@ -54,7 +54,7 @@ type question struct {
 	DocumentIDs []string   `json:"document_ids"`
 }
 
-// category is a category of DataMorgana, the question generator of the LiveRAG challenge.
+// category is a category in files of DataMorgana, the question generator of the LiveRAG challenge.
 type category struct {
 	Name string `json:"category_name"`
 }
@@ -110,7 +110,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	return set, nil
 }
 
-// documents reads files, or the rows of one file of records.
+// documents reads the files of a folder, or the rows of a single file of records.
 func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphrag.Document, skipped []error, err error) {
 	if docs == nil {
 		return nil, nil, nil
@@ -132,7 +132,7 @@ func rows(docs fs.FS, name string) (pages []graphrag.Document, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	seen := make(map[string]bool)
 	for d, err := range load.Rows(name, f) {
 		if err != nil {
@@ -147,11 +147,11 @@ func rows(docs fs.FS, name string) (pages []graphrag.Document, err error) {
 	return pages, nil
 }
 
-// knownKeys lists the keys of a question, and keys of DataMorgana that are ignored.
+// knownKeys lists the keys of a question, and the keys of DataMorgana that are ignored.
 var knownKeys = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
 	"question_categories", "user_categories", "document_ids", "context", "prompt"}
 
-// questionLine is a question and its unknown keys.
+// questionLine is a question with the names of its unknown keys.
 type questionLine struct {
 	question
 	unknown []string
@@ -171,11 +171,11 @@ func (l *questionLine) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// byCategory follows a type, andCategory its first category. With more than mostTypes types only the first
-// category of each question counts.
+// byCategory separates a type from its categories, andCategory one category from the next. If the categories
+// would give more than mostTypes types, only the first category of each question counts.
 const byCategory, andCategory, mostTypes = ": ", " / ", 12
 
-// typesOf returns the types of items, sorted by their categories.
+// typesOf returns the types of the questions, each with its categories, sorted.
 func typesOf(items []benchmark.Item) (out []benchmark.Type) {
 	for _, t := range Types() {
 		keys := make(map[string]bool)
@@ -194,7 +194,7 @@ func typesOf(items []benchmark.Item) (out []benchmark.Type) {
 	return out
 }
 
-// maxListed limits the listed problems of a file, and the categories of a question.
+// maxListed is the largest number of listed problems of a file, and of categories of a question that count.
 const maxListed = 10
 
 func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark.Item, notes []string, err error) {
@@ -215,7 +215,7 @@ func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark
 		it, err := l.Value.item(named)
 		it.Question.ID = cmp.Or(l.Value.ID, fmt.Sprint(l.Number))
 		if first, twice := lines[it.Question.ID]; twice && err == nil {
-			err = fmt.Errorf("the ID %.80q of line %d again; give each question its own", it.Question.ID, first)
+			err = fmt.Errorf("line %[2]d has the ID %.80[1]q too; give each question its own", it.Question.ID, first)
 		}
 		if err != nil {
 			problems = append(problems, &journal.LineError{File: name, Line: l.Number, Err: err})
@@ -237,12 +237,12 @@ func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark
 		}
 	}
 	if len(items) == 0 && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
+		problems = append(problems, fmt.Errorf(`%s has no question; want a line such as {"question": "…", "answer": "…"}`, name))
 	}
 	return items, notes, journal.FirstErrors(problems, maxListed)
 }
 
-// item checks a question and finds its gold pages.
+// item checks a question and finds the documents of its gold evidence.
 func (q question) item(named fileNames) (benchmark.Item, error) {
 	it := benchmark.Item{
 		Type: q.Type, Question: graphrag.Question{Text: strings.TrimSpace(q.Question), Where: q.Where},
@@ -306,7 +306,7 @@ func (q question) item(named fileNames) (benchmark.Item, error) {
 	return it, nil
 }
 
-// categories returns the first few categories, to be appended to the type.
+// categories returns the first categories of a question as a suffix of its type.
 func (q question) categories() (out string) {
 	by, all := byCategory, slices.Concat(q.Categories, q.Users)
 	for _, c := range all[:min(len(all), maxListed)] {
@@ -318,13 +318,13 @@ func (q question) categories() (out string) {
 	return out
 }
 
-// fileNames maps paths and base names to the paths of files.
+// fileNames maps the path and the base name of each file to the paths of the files with it.
 type fileNames map[string][]string
 
 func (n fileNames) find(page string) (string, error) {
 	switch found := n[path.Clean(strings.ReplaceAll(page, `\`, "/"))]; len(found) {
 	case 0:
-		return "", fmt.Errorf("the gold page %.80q is no file of the folder that could be read", page)
+		return "", fmt.Errorf("the gold page %.80q is not among the files that were read", page)
 	case 1:
 		return found[0], nil
 	default:
@@ -338,10 +338,10 @@ const (
 	queriesFile = "queries.jsonl"
 )
 
-// splits are the files of judgments, the first existing of which is read.
+// splits are the names of files of judgments. The first that exists is read.
 var splits = []string{"test", "dev", "train"}
 
-// Layout is BEIR's.
+// Layout is the layout of a folder that [BEIR] reads.
 var Layout = benchmark.Layout{
 	Files:  "corpus.jsonl, queries.jsonl and qrels (BEIR)",
 	Judges: wildgraph.Judges(false),
@@ -356,12 +356,12 @@ var Layout = benchmark.Layout{
 	},
 }
 
-// entry is a line of the corpus or of the queries.
+// entry is a line of the corpus or of the file of queries.
 type entry struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`
 	Text  string `json:"text"`
-	// Metadata becomes the fields of a document.
+	// Metadata becomes the fields of the document.
 	Metadata map[string]any `json:"metadata"`
 }
 
@@ -377,18 +377,18 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	split := splits[there]
 	grades, err := readQrels(fsys, "qrels/"+split+".tsv")
 	if err != nil {
-		return nil, fmt.Errorf("own: %w", err)
+		return nil, fmt.Errorf("own: reading the judgments: %w", err)
 	}
 	d := benchmark.Domain{Name: name, Documents: func() iter.Seq2[graphrag.Document, error] { return corpus(fsys) }}
 	known, err := check(&d)
 	if err != nil {
-		return nil, fmt.Errorf("own: %w", err)
+		return nil, fmt.Errorf("own: reading the corpus: %w", err)
 	}
 	set := &benchmark.Dataset{Name: name, Judges: wildgraph.Judges(false)}
 	judged, absent := 0, 0
 	for q, err := range readEntries(fsys, queriesFile) {
 		if err != nil {
-			return nil, fmt.Errorf("own: %w", err)
+			return nil, fmt.Errorf("own: reading the queries: %w", err)
 		}
 		it := benchmark.Item{Type: Search, Question: graphrag.Question{ID: q.ID, Text: strings.TrimSpace(q.Text)}, Grades: grades[q.ID]}
 		for doc, level := range it.Grades {
@@ -420,7 +420,7 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// corpus streams the documents.
+// corpus streams the documents of the corpus.
 func corpus(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for e, err := range readEntries(fsys, corpusFile) {
@@ -431,7 +431,7 @@ func corpus(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// check reads the corpus once and returns its IDs; it sets size and digest of the domain.
+// check reads the corpus once, sets size and digest of the domain, and returns the IDs of the documents.
 func check(of *benchmark.Domain) (known map[string]bool, err error) {
 	known = make(map[string]bool)
 	sum := sha256.New()
@@ -450,7 +450,7 @@ func check(of *benchmark.Domain) (known map[string]bool, err error) {
 	return known, nil
 }
 
-// readEntries yields the lines of a file, up to the first error.
+// readEntries yields the lines of a file. It ends at the first error.
 func readEntries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		f, err := journal.OpenFile(fsys, name)
@@ -458,10 +458,10 @@ func readEntries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 			yield(entry{}, err)
 			return
 		}
-		defer f.Close() // only read
+		defer f.Close() // closing a file that was only read cannot lose data
 		for l, err := range journal.ReadLines[entry](f, journal.LineOptions{Name: name}) {
 			if err == nil && l.Value.ID == "" {
-				err = &journal.LineError{File: name, Line: l.Number, Err: errors.New(`no "_id"`)}
+				err = &journal.LineError{File: name, Line: l.Number, Err: errors.New(`the line has no "_id"`)}
 			}
 			if !yield(l.Value, err) || err != nil {
 				return
@@ -470,16 +470,16 @@ func readEntries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 	}
 }
 
-// maxJudgments exceeds any data set; MS MARCO's training set has half a million.
+// maxJudgments is a limit that no data set reaches: MS MARCO's training set has half a million judgments.
 const maxJudgments = 10_000_000
 
-// readQrels reads lines of query, document and level, separated by tabs, after a line of headings.
+// readQrels reads lines of query ID, document ID and level, separated by tabs, below a line of headings.
 func readQrels(fsys fs.FS, name string) (map[string]map[string]int32, error) {
 	f, err := journal.OpenFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	out := make(map[string]map[string]int32)
 	in := bufio.NewScanner(io.LimitReader(f, 1<<30))
 	for n := 1; in.Scan(); n++ {

@@ -12,17 +12,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Page holds the contents of the page. Every part may be empty.
+// Page is the content of an HTML page. Every part may be empty.
 type Page struct {
 	// Title heads the page, Summary describes the run in a sentence.
 	Title, Summary string
-	// Strong and Note are warnings, such as that the figures are not of a language model.
+	// Strong and Note are warnings about the figures, such as that no language model answered.
 	Strong, Note string
-	// Verdict is the result in a sentence, Certainty its certainty; Remarks are further facts that are needed
-	// to read it.
+	// Verdict is the result in a sentence, Certainty says how certain it is. Remarks are further facts that a
+	// reader of the verdict needs.
 	Verdict, Certainty string
 	Remarks            []string
-	// Run holds the questions with their answers; nil for a page of tables.
+	// Run holds the questions with their answers; nil for a page that has only tables.
 	Run      *Run
 	Tables   []Table
 	Settings []Setting
@@ -33,13 +33,12 @@ type Page struct {
 // Setting is one line of the configuration.
 type Setting struct{ Name, Value string }
 
-// Run is systems over questions.
+// Run holds the answers of systems to the same questions.
 type Run struct {
 	Systems []System
 	Domains []string
-	// Types are the types of questions.
-	Types []Type
-	// Measures are in the order in which they are offered.
+	Types   []Type
+	// Measures are the figures that the reader can choose, in this order.
 	Measures []Measure
 	// Questions are shown in this order.
 	Questions []Question
@@ -48,14 +47,14 @@ type Run struct {
 // System is one system of a run.
 type System struct {
 	Name string `json:"name"`
-	// Note says why a system is not compared; "" of one that is.
+	// Note says why the system is not compared; "" if it is compared.
 	Note string `json:"note,omitempty"`
 }
 
 // Type is a type of questions.
 type Type struct {
 	Title string `json:"title"`
-	// Fact is true if answers are right or wrong, without a share of statements.
+	// Fact is true if an answer is right or wrong, and false if it has a share of statements.
 	Fact bool `json:"fact"`
 }
 
@@ -63,16 +62,16 @@ type Type struct {
 type Measure struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
-	// Help describes it in a sentence or two.
+	// Help describes the measure in a sentence or two.
 	Help string `json:"help,omitempty"`
-	// Class compares each system with the best over all questions: "level", or "probable" or "certain" if it
-	// is behind; nil without a test.
+	// Class compares each system with the best over all questions: "level", or "probable" or "certain" for
+	// systems that are behind. It is nil if nothing was tested.
 	Class []string `json:"class,omitempty"`
-	// Values are by domain (first all of them together), by type of questions (first all) and by system.
+	// Values has a value by domain, type of questions and system. The first domain and the first type mean all.
 	Values [][][]Value `json:"values"`
 }
 
-// Value is a share in 0..1 with its 95 % interval; nil where there is none.
+// Value is a share in 0..1 with its 95 % interval. A field is nil if it is unknown.
 type Value struct {
 	Mean, Low, High *float64
 }
@@ -80,14 +79,14 @@ type Value struct {
 // Question is a question with the answers of all systems.
 type Question struct {
 	ID string
-	// Domain and Type are indices into the lists of the [Run].
+	// Domain and Type are indexes of Run.Domains and Run.Types.
 	Domain, Type int
 	Text         string
 	// Statements are the gold answer, or the gold statements.
 	Statements []string
-	// Gold are the units of evidence: documents each of which contains it.
+	// Gold are the units of evidence: for each the names of the documents that provide it.
 	Gold [][]string
-	// Answers are by system.
+	// Answers are in the order of the systems.
 	Answers []Answer
 }
 
@@ -97,29 +96,29 @@ type State int
 // The states of an answer.
 const (
 	Absent   State = iota // the system was not asked
-	Pending               // the run has not come to it, or not to judging it
-	Right                 // of a question that is right or wrong
-	Wrong                 // of such a question
-	Scored                // of a question judged by statements
-	Refused               // the system declined to answer, and should have answered
-	Failed                // there is no answer
-	Unscored              // there is no verdict
-	Searched              // the question was searched for, and not to be answered
+	Pending               // not answered or not judged yet
+	Right                 // right answer to a question that is right or wrong
+	Wrong                 // wrong answer to a question that is right or wrong
+	Scored                // answer judged by statements
+	Refused               // refusal of a question that has an answer
+	Failed                // an error took the place of the answer
+	Unscored              // answer without a score
+	Searched              // question without an answer, which is only searched for
 )
 
 // Answer is one system's answer.
 type Answer struct {
 	State State
-	// Score is the verdict, Found the share of the gold evidence in the first five places of the ranking;
-	// both in 0..1, nil if missing.
+	// Score is the verdict, Found the share of gold evidence among the first five chunks; in 0..1, nil if
+	// missing.
 	Score, Found *float64
-	// Verdict is Score in words, Reason the judge's comment, or why there is no answer or no score.
+	// Verdict is the score in words. Reason is the judge's comment, or why there is no answer or no score.
 	Verdict, Reason string
 	Text            string
 	// Citations are byte ranges of Text.
 	Citations []Citation
-	// Predicted are the statements that the judge found in the answer, Matches the pairs of equivalent gold
-	// and predicted ones.
+	// Predicted are the statements that the judge found in the answer. Matches are pairs of indexes of
+	// equivalent statements, one in the gold and one in Predicted.
 	Predicted []string
 	Matches   [][2]int
 	// Ranked are the documents of the ranked chunks, best first.
@@ -136,16 +135,16 @@ type Citation struct{ Start, End, Passage int }
 // Passage is a text in the prompt.
 type Passage struct {
 	Doc, Chunk string
-	// Docs are the documents behind a derived text.
+	// Docs are the documents behind a derived text such as a summary.
 	Docs   []string
 	Tokens int
-	// Text is a part of it, "" if none was stored; Quotes are the quoted bytes of Text.
+	// Text is an excerpt of the passage, or "". Quotes are the byte ranges of Text that the answer quotes.
 	Text   string
 	Quotes [][2]int
 }
 
-// Costs are the costs of an answer. Context is the length of the evidence in the prompt in tokens, -1 if it
-// was not counted; Millis is 0 if times are not shown.
+// Costs are the costs of an answer. Context is the number of tokens of the evidence in the prompt, -1 if they
+// were not counted. Millis is 0 if times are not shown.
 type Costs struct {
 	Context    int     `json:"context"`
 	Calls      int     `json:"calls,omitempty"`
@@ -154,10 +153,10 @@ type Costs struct {
 	Millis     float64 `json:"ms,omitempty"`
 }
 
-// Table is a table with the charts above it.
+// Table is a table, and the charts that are shown above it.
 type Table struct {
 	Title string
-	// Heading heads the names of the rows, Groups the columns after them.
+	// Heading is the heading of the column of names, Groups are the columns after it.
 	Heading string
 	Groups  []Group
 	Rows    []Row
@@ -174,44 +173,44 @@ func (t Table) Columns() []string {
 	return out
 }
 
-// Group is a group of columns under one heading. Qualified columns are ambiguous without it.
+// Group is a group of columns with a heading. Qualified is true if the columns are ambiguous without it.
 type Group struct {
 	Heading   string
 	Columns   []string
 	Qualified bool
 }
 
-// Row is a named row of cells. Published rows are not of this run.
+// Row is a row of cells with a name. Published rows are figures of a publication, not of this run.
 type Row struct {
 	Name      string
 	Cells     []Cell
 	Published bool
 }
 
-// Cell is one figure as text. Best marks the best of its column; Interval may be "".
+// Cell is a figure as text. Best marks the best figure of its column; Interval may be "".
 type Cell struct {
 	Text     string
 	Best     bool
 	Interval string
 }
 
-// Chart draws lines over a count.
+// Chart draws lines over numbers such as a top-k.
 type Chart struct {
 	Title string `json:"title"`
 	// X names the horizontal axis; the vertical one is in percent.
 	X string `json:"x,omitempty"`
-	// Dots labels each line of one point at the point, and makes X logarithmic.
+	// Dots shows each line with a single point as a labelled point, and makes the horizontal axis logarithmic.
 	Dots  bool   `json:"dots,omitempty"`
 	Lines []Line `json:"lines,omitempty"`
 }
 
-// Line is a named line, its points in ascending order of X.
+// Line is a line with its name, and its points in ascending order of X.
 type Line struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// Point is a value over X, with its interval where there is one.
+// Point is a value at X, with the bounds of its interval if there is one.
 type Point struct {
 	X    float64  `json:"x"`
 	Y    float64  `json:"y"`
@@ -230,31 +229,31 @@ func (c Chart) data() []string {
 	return out
 }
 
-// pageIndex holds the data that the page needs before a question is opened.
+// pageIndex is the data that the page needs before a question is opened.
 type pageIndex struct {
 	Systems   []System  `json:"systems"`
 	Domains   []string  `json:"domains"`
 	Types     []Type    `json:"types"`
 	Measures  []Measure `json:"measures"`
 	Questions questions `json:"questions"`
-	Cells     []cells   `json:"cells"` // by system
-	// Pieces are the first questions of the pieces with the details.
+	Cells     []cells   `json:"cells"` // answers of each system
+	// Pieces has the index of the first question in each compressed piece of details.
 	Pieces []int `json:"pieces"`
 	// Charts are the charts of the tables, in the order of the page.
 	Charts []Chart           `json:"charts"`
 	Help   map[string]string `json:"help,omitempty"`
 }
 
-// questions are columns of the matrix.
+// questions holds the columns of the table of questions.
 type questions struct {
 	ID     []string `json:"id"`
 	Domain []int    `json:"domain"`
 	Type   []int    `json:"type"`
 	Text   []string `json:"text"`
-	Answer []string `json:"answer"` // the gold one, to search in
+	Answer []string `json:"answer"` // gold answer, for the search field
 }
 
-// cells are the answers of one system, by question. Unknown values are -1.
+// cells are the answers of one system, in the order of the questions. Unknown values are -1.
 type cells struct {
 	State  []State `json:"state"`
 	Score  []int   `json:"score"` // percent
@@ -301,7 +300,7 @@ func (p *Page) index(pieces []int) pageIndex {
 	return out
 }
 
-// percent rounds a share; one that is not 0 or 1 stays so.
+// percent rounds a share to percent. A share between 0 and 1 never becomes 0 or 100.
 func percent(share *float64) int {
 	switch {
 	case share == nil:
@@ -312,7 +311,7 @@ func percent(share *float64) int {
 	return int(100 * *share)
 }
 
-// MarshalJSON writes null, [mean] or [mean, low, high], in percent.
+// MarshalJSON writes a value as null, [mean] or [mean, low, high], in percent.
 func (v Value) MarshalJSON() ([]byte, error) {
 	var out []float64
 	for _, f := range []*float64{v.Mean, v.Low, v.High} {

@@ -26,13 +26,13 @@ import (
 //go:embed ui third_party/*.js
 var files embed.FS
 
-// scripts are the parts of the page's program, in order.
+// scripts are the files of the page's program, in order.
 var scripts = []string{"dom.js", "data.js", "state.js", "figures.js", "filter.js", "matrix.js", "detail.js"}
 
-// libraries draw charts; they are unpacked before the first drawing.
+// libraries are scripts that draw charts. The page unpacks them before it draws the first chart.
 var libraries = []string{"d3.min.js", "plot.umd.min.js"}
 
-// assets are the parts of the file that are the same in every page.
+// assets are the parts of the file that do not depend on the report.
 type assets struct {
 	frame         *template.Template
 	script, style string
@@ -74,7 +74,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pageFrame is the data of the page's template.
+// pageFrame is the input of the page's template.
 type pageFrame struct {
 	*Page
 	Policy string
@@ -98,22 +98,22 @@ type frameChart struct {
 func (p *Page) Write(w io.Writer) error {
 	a, err := newAssets()
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return fmt.Errorf("page: preparing scripts and styles: %w", err)
 	}
 	pieces, first, err := p.pieces()
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return fmt.Errorf("page: packing the questions: %w", err)
 	}
 	index, err := json.Marshal(p.index(first))
 	if err == nil {
 		index, err = pack(index)
 	}
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return fmt.Errorf("page: packing the index: %w", err)
 	}
 	b := bufio.NewWriter(w)
 	if err := a.frame.Execute(b, p.frame(a)); err != nil {
-		return fmt.Errorf("page: %w", err)
+		return fmt.Errorf("page: executing the template: %w", err)
 	}
 	data := func(id string, piece []byte) {
 		fmt.Fprintf(b, "<script type=\"application/gzip\" id=%q>%s</script>\n", id, base64.StdEncoding.EncodeToString(piece))
@@ -128,12 +128,12 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	b.WriteString("</body>\n</html>\n")
 	if err := b.Flush(); err != nil {
-		return fmt.Errorf("page: %w", err)
+		return fmt.Errorf("page: writing: %w", err)
 	}
 	return nil
 }
 
-// frame cleans the texts of the page; the markup comes from the template.
+// frame returns the input of the template, with cleaned texts. All markup comes from the template.
 func (p *Page) frame(a assets) pageFrame {
 	out := pageFrame{Policy: a.policy, Style: template.CSS(a.style)}
 	shown := *p
@@ -165,7 +165,7 @@ func (t Table) clean() Table {
 	return t
 }
 
-// pack compresses; equal texts become equal bytes.
+// pack compresses data. Equal data give equal bytes.
 func pack(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -174,24 +174,24 @@ func pack(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Limits of texts, in bytes, and of lists, in elements. They are far above what a person reads;
-// judgments.jsonl has everything.
+// Largest lengths of texts, in bytes, and of lists, in elements. They are far above what a person reads; the
+// file judgments.jsonl has everything.
 const (
-	longText  = 20_000 // an answer, a question, a reason
-	longName  = 300    // of a document, a system, a domain
-	longQuote = 1_000  // a part of a passage, a statement
-	manyTexts = 200    // statements, matches
-	manyRanks = 20     // places of a ranking, steps, what a step found, documents
-	manyReads = 60     // passages
+	longText  = 20_000 // answers, questions, reasons
+	longName  = 300    // names of documents, systems and domains
+	longQuote = 1_000  // excerpts of passages, statements
+	manyTexts = 200    // statements, pairs of statements
+	manyRanks = 20     // ranked documents, steps, results of a step, documents
+	manyReads = 60     // passages of an answer
 )
 
-// clean cuts a foreign text and removes unprintable characters; it keeps lines.
+// clean cuts a text to limit bytes and removes unprintable characters, except line breaks.
 func clean(s string, limit int) string { return display.Printable(cut(s, limit)) }
 
-// name does so and joins the lines.
+// name cuts a text to longName bytes, removes unprintable characters and joins the lines.
 func name(s string) string { return display.OneLine(cut(s, longName)) }
 
-// cut shortens a text at a character and appends the number of omitted bytes.
+// cut cuts a text to limit bytes, at a character, and appends the number of omitted bytes.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -223,18 +223,18 @@ func mapped[T, U any](list []T, of func(T) U) (out []U) {
 	return out
 }
 
-// firstN returns at most n elements of a list.
+// firstN returns the first n elements of a list, or all if it has fewer.
 func firstN[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-// pieceBytes is the size at which a piece ends: small enough to be unpacked within a key press.
+// pieceBytes is the size of a piece before compression: a browser unpacks it without a noticeable delay.
 const pieceBytes = 256 << 10
 
-// questionDetail holds the texts of a question that the panel shows and the index lacks.
+// questionDetail holds the texts of a question that only the opened question shows.
 type questionDetail struct {
 	Text       string          `json:"text"`
 	Statements []string        `json:"gold,omitempty"`
 	Pages      [][]string      `json:"pages,omitempty"`
-	Answers    []*answerDetail `json:"answers"` // by system; null of one that was not asked
+	Answers    []*answerDetail `json:"answers"` // of each system; nil if it was not asked
 }
 
 type answerDetail struct {
@@ -245,12 +245,12 @@ type answerDetail struct {
 	Matches   [][2]int        `json:"matches,omitempty"`
 	Ranked    []record.Ranked `json:"ranked"`
 	Passages  []passage       `json:"passages,omitempty"`
-	Unshown   int             `json:"unshown,omitempty"` // passages beyond the limit
+	Unshown   int             `json:"unshown,omitempty"` // number of passages left out
 	Steps     []graphrag.Step `json:"steps,omitempty"`
 	Costs     Costs           `json:"costs"`
 }
 
-// span is a piece of a text; Marks are the passages cited with it, counted from 1.
+// span is a part of a text. Marks are the numbers, from 1, of the passages cited for it.
 type span struct {
 	Text  string `json:"t"`
 	Marks []int  `json:"m,omitempty"`
@@ -299,10 +299,10 @@ func newAnswer(a Answer) *answerDetail {
 	return out
 }
 
-// place returns the name of a chunk without its document's.
+// place returns the name of a chunk without the name of its document.
 func place(chunk, doc string) string { return name(strings.TrimPrefix(chunk, doc)) }
 
-// spans cuts a text at the ends of citations, which are cut to the text.
+// spans cuts a text into parts at the beginnings and ends of its citations.
 func spans(s string, citations []Citation) []span {
 	cuts := []int{0, len(s)}
 	for _, c := range citations {
@@ -324,7 +324,7 @@ func spans(s string, citations []Citation) []span {
 	return out
 }
 
-// pieces packs the details of the questions; first is the first question of each piece.
+// pieces returns the details of the questions in compressed pieces, and the first question of each piece.
 func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 	first = []int{}
 	if p.Run == nil {

@@ -130,7 +130,7 @@ func TestFolderTakenAway(t *testing.T) {
 		t.Skip(err)
 	}
 	err = log.Add(record.Judgment{Key: key})
-	check.True(t, errors.Is(err, journal.ErrGone) && strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone"), "%v", err)
+	check.True(t, errors.Is(err, journal.ErrGone) && strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are lost"), "%v", err)
 	_ = log.Close()
 }
 

@@ -25,25 +25,25 @@ import (
 // Record is a [Settings], [Index], [Answer], [Judgment] or [Closing].
 type Record interface {
 	kind() uint8
-	key() any // a later record replaces an earlier one of its key
+	key() any // a record replaces an earlier one with the same key
 }
 
-// Settings are the settings behind a digest in a [Cell].
+// Settings are the settings whose digest is in a [Cell].
 type Settings struct {
 	Digest string         `json:"digest"`
 	Values map[string]any `json:"values"`
 }
 
-// NewSettings computes the digest of settings.
+// NewSettings returns settings with their digest.
 func NewSettings(values map[string]any) (Settings, error) {
-	text, err := json.Marshal(values) // sorted by key
+	text, err := json.Marshal(values) // JSON sorts the keys of a map
 	if err != nil {
 		return Settings{}, fmt.Errorf("record: settings: %w", err)
 	}
 	return Settings{Digest: Digest(string(text)), Values: values}, nil
 }
 
-// Digest returns a hash of texts.
+// Digest returns a hash of a list of texts.
 func Digest(texts ...string) string {
 	sum := sha256.New()
 	for _, t := range texts {
@@ -56,12 +56,12 @@ func Digest(texts ...string) string {
 type Cell struct {
 	System string `json:"system"`
 	Domain string `json:"domain"`
-	// Corpus is the fingerprint of the documents, Settings the digest of the system's settings.
+	// Corpus is the fingerprint of the documents, Settings the digest of the settings of the system.
 	Corpus   string `json:"corpus,omitempty"`
 	Settings string `json:"settings,omitempty"`
 }
 
-// Key identifies one question to one system by everything that determines the answer.
+// Key identifies a question to a system by everything that determines the answer.
 type Key struct {
 	Cell
 	ID       string        `json:"id"`
@@ -73,25 +73,25 @@ type Key struct {
 	Depth  int `json:"depth"`
 }
 
-// Index describes one built index.
+// Index describes an index that a system has built.
 type Index struct {
 	Cell
 	Stats   graphrag.IndexStats `json:"stats"`
 	Seconds float64             `json:"seconds"`
 	// Usage is the model usage of indexing by the stage of the request, such as "community report".
 	Usage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
-	// Steps are the seconds during which a step of indexing, or a call of a stage, was running.
+	// Steps are the seconds during which each step of indexing, or the calls of each stage, were running.
 	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
-	// Bytes is the size of the documents.
+	// Bytes is the size of the indexed documents.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Tokens is their length in tokens, for systems that show their graph.
+	// Tokens is the length of the documents in tokens, for systems that show their graph; 0 for others.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Build counts the rebuilds after failures: an answer belongs to one build.
+	// Build counts how often the index was built again after failures. An answer holds for one build.
 	Build int `json:"build,omitempty"`
-	// Error says why there is no index, Detail where the error occurred.
+	// Error says why there is no index, Detail where in the program the error occurred.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Graph is true if the system shows its graph, even an empty one; Edges is its number of edges.
+	// Graph is true if the system shows its graph, even an empty one. Edges is the number of its edges.
 	Graph bool  `json:"graph,omitempty"`
 	Edges int64 `json:"edges,omitempty"`
 }
@@ -101,31 +101,31 @@ type Answer struct {
 	Key
 	Text    string `json:"answer"`
 	Refused bool   `json:"refused,omitempty"`
-	// Error says why there is no answer: a failure of this question alone, since other failures end the run.
-	// Detail is its place in the program.
+	// Error says why there is no answer to this question. Errors that concern more than one question end the
+	// run and are not recorded. Detail says where in the program the error occurred.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Build is the build of the index, see [Index].
+	// Build is the [Index].Build of the index that answered.
 	Build int `json:"build,omitempty"`
-	// Foreign is true if another program made the answer: texts and lengths of its prompt are unknown.
+	// Foreign is true if another program made the answer, so that texts and lengths of the prompt are unknown.
 	Foreign bool `json:"foreign,omitempty"`
 	// Uncounted is true if the tokens of the prompt were not counted.
 	Uncounted bool `json:"uncounted,omitempty"`
-	// Searched is true if the question was searched for and not answered.
+	// Searched is true if the question has no gold answer and was only searched for.
 	Searched bool `json:"searched,omitempty"`
-	// Ranked are the ranked chunks, best first; nil of systems that rank none.
+	// Ranked are the ranked chunks, best first; nil if the system ranks no chunks.
 	Ranked []Ranked `json:"ranked"`
-	// Evidence is the source text in the final prompt, Derived its other texts; Sources are the passages
-	// behind the derived texts that the answer cites.
+	// Evidence is the source text in the final prompt, Derived its summaries and facts. Sources are the
+	// passages behind the derived texts that the answer cites.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Derived  []Derived  `json:"derived,omitempty"`
 	Sources  []Evidence `json:"sources,omitempty"`
-	// Citations refer to Text, Evidence and Derived.
+	// Citations refer to positions in Text, Evidence and Derived.
 	Citations []graphrag.Citation `json:"citations,omitempty"`
 	// Steps are the steps of the search.
 	Steps []graphrag.Step `json:"steps,omitempty"`
 	// Found is the share of the gold statements that the evidence contains, see benchmark.Evidence.Found; Gold
-	// is the digest of these statements.
+	// is the digest of the gold statements.
 	Found  *float64       `json:"found,omitempty"`
 	Gold   string         `json:"gold,omitempty"`
 	Usage  graphrag.Usage `json:"usage"`
@@ -144,25 +144,25 @@ type Evidence struct {
 	Chunk  string `json:"chunk"`
 	Doc    string `json:"doc"`
 	Tokens int    `json:"tokens,omitempty"`
-	// Text is stored for judges that need it.
+	// Text is the text of the chunk, stored only for judges that need it.
 	Text string `json:"text,omitempty"`
-	// Excerpt is a part of the text for readers, and Quotes are the bytes of it that the answer quotes; most
-	// pieces have none.
+	// Excerpt is a part of the text for readers; most chunks have none. Quotes are the byte ranges of the
+	// excerpt that the answer quotes.
 	Excerpt string   `json:"excerpt,omitempty"`
 	Quotes  [][2]int `json:"quotes,omitempty"`
 }
 
-// Derived is a text in a prompt that is no source text: a fact, a summary.
+// Derived is a text in a prompt that is not source text: a fact or a summary.
 type Derived struct {
-	// Docs are the documents behind it.
+	// Docs are the documents behind the text.
 	Docs    []string `json:"docs,omitempty"`
 	Tokens  int      `json:"tokens,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	Excerpt string   `json:"excerpt,omitempty"`
 }
 
-// NewAnswer makes the record of an answer. count measures the prompt; nil leaves it uncounted. With shown the
-// texts of the prompt are stored.
+// NewAnswer makes the record of an answer. count returns the tokens of a text; with nil they are not counted.
+// With shown the texts of the prompt are stored.
 func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Answer {
 	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Steps: a.Steps, Usage: a.Usage, Uncounted: count == nil}
 	if a.Ranked != nil {
@@ -197,12 +197,12 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	return out
 }
 
-// Uncited reports whether an answer cites none of its evidence.
+// Uncited reports whether an answer cites nothing, although it had evidence and is no refusal.
 func (a Answer) Uncited() bool {
 	return !a.Foreign && !a.Refused && len(a.Citations) == 0 && len(a.Evidence)+len(a.Derived) > 0 && a.Text != ""
 }
 
-// ContextTokens returns the length of evidence and derived text in the prompt.
+// ContextTokens returns the number of tokens of evidence and derived texts in the prompt.
 func (a Answer) ContextTokens() int {
 	n := 0
 	for _, e := range a.Evidence {
@@ -232,9 +232,9 @@ func (a Answer) Effort() (turns, searches, read int) {
 	return max(turns, 1), searches, max(read, a.ContextTokens())
 }
 
-// Shown returns the passages of the prompt and the ones behind the derived texts that the answer cites, and
-// false if they were not stored. Derived texts prove nothing: a system's model may have written them. A
-// foreign answer has none.
+// Shown returns the passages of the prompt and the passages behind the derived texts that the answer cites. It
+// is false if they were not stored. The derived texts themselves prove nothing, since a model of the system may
+// have written them. An answer of another program has none of these.
 func (a Answer) Shown() (texts []string, kept bool) {
 	kept = a.Foreign || !slices.ContainsFunc(a.Derived, func(d Derived) bool { return d.Text == "" })
 	for _, e := range slices.Concat(a.Evidence, a.Sources) {
@@ -245,14 +245,14 @@ func (a Answer) Shown() (texts []string, kept bool) {
 	return texts, kept
 }
 
-// Judgment is one judged answer: the judgment of a fact or of a summary, never both.
+// Judgment is the judgment of an answer: of a fact or of a summary, never both.
 type Judgment struct {
 	Key
 	// Judge is the judge's name, Case the digest of its input: the answer, the gold and, for some judges, the
 	// evidence.
 	Judge   string                 `json:"judge"`
 	Case    string                 `json:"case"`
-	Detail  string                 `json:"detail,omitempty"` // the place of a judge's panic
+	Detail  string                 `json:"detail,omitempty"` // where in the program the judge panicked
 	Fact    *judge.FactJudgment    `json:"fact,omitempty"`
 	Summary *judge.SummaryJudgment `json:"summary,omitempty"`
 }
@@ -268,7 +268,7 @@ func (j Judgment) Verdicts() []judge.Verdict {
 	return nil
 }
 
-// Usage returns the usage of judging.
+// Usage returns the model usage of judging.
 func (j Judgment) Usage() graphrag.Usage {
 	switch {
 	case j.Fact != nil:
@@ -279,13 +279,13 @@ func (j Judgment) Usage() graphrag.Usage {
 	return graphrag.Usage{}
 }
 
-// Closing records that one system has finished one domain.
+// Closing records that a system has finished a domain.
 type Closing struct {
 	Cell
 	PeakRSSMB float64 `json:"peak_rss_mb,omitempty"`
 }
 
-// RepeatSuffix returns the suffix of the ID of a repeated question.
+// RepeatSuffix returns the suffix that the ID of a repeated question gets.
 func RepeatSuffix(repeat int) string {
 	if repeat == 0 {
 		return ""
@@ -293,13 +293,13 @@ func RepeatSuffix(repeat int) string {
 	return fmt.Sprintf("~%d", repeat+1)
 }
 
-// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":" and "." but not at
-// the start, at most 64 of them. It becomes a file name, see [FileName].
+// ValidName reports whether a system may have this name: at most 64 letters, digits, "-", "_", ":" and ".",
+// without a "." at the start. The name is a part of file names, see [FileName].
 func ValidName(s string) bool { return validName.MatchString(s) }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
 
-// FileName returns the name of a system as a part of file names: some disks do not allow a colon.
+// FileName returns the name of a system as a part of file names. Some file systems do not allow a colon.
 func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }
 
 // Schema is the version of the records in a journal.
@@ -332,7 +332,7 @@ func (r Answer) key() any   { return r.Key }
 func (r Judgment) key() any { return judgmentKey{r.Key, r.Judge, r.Case} }
 func (r Closing) key() any  { return closingKey(r.Cell) }
 
-// The keys of judgments, indexes and closings.
+// The keys under which judgments, indexes and closings are stored.
 type (
 	judgmentKey struct {
 		Key
@@ -344,19 +344,19 @@ type (
 
 // Log holds records in memory and, if there is a folder, on disk. It is safe for concurrent use.
 type Log struct {
-	journal *journal.Journal // nil: nothing is kept
+	journal *journal.Journal // nil if nothing is written to disk
 
 	mu      sync.Mutex
-	records map[any]Record // by their keys
+	records map[any]Record // all records by their keys
 }
 
-// New returns a log without a folder.
+// New returns a log that is only in memory.
 func New() *Log { return &Log{records: make(map[any]Record)} }
 
 // Open reads the records of a folder, or starts new ones. It locks the folder until it is closed.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, fmt.Errorf("record: creating the folder: %w", err)
 	}
 	j, err := journal.Open(filepath.Join(dir, JournalName), journal.Header{Schema: Schema}, journal.Options{})
 	var mismatch *journal.MismatchError
@@ -367,7 +367,7 @@ func Open(dir string) (*Log, error) {
 	case errors.Is(err, journal.ErrLocked):
 		return nil, fmt.Errorf("record: %s is in use by another run; wait for it or choose another folder: %w", dir, err)
 	case err != nil:
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, fmt.Errorf("record: opening the records: %w", err)
 	}
 	l := New()
 	l.journal = j
@@ -380,8 +380,8 @@ func Open(dir string) (*Log, error) {
 	return l, nil
 }
 
-// Forget removes the records of a folder, whole or damaged, unless a run is using them. A folder without
-// records is no error.
+// Forget removes the records of a folder, even damaged ones, unless a run uses them. A missing file is no
+// error.
 func Forget(dir string) error {
 	name := filepath.Join(dir, JournalName)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -392,10 +392,10 @@ func Forget(dir string) error {
 		return fmt.Errorf("record: %s is in use by another run; wait for it or choose another folder: %w", dir, err)
 	}
 	if err == nil {
-		defer j.Close() // all of it is to go
+		defer j.Close() // an error does not matter: the file is removed
 	}
 	if err := os.Remove(name); err != nil {
-		return fmt.Errorf("record: %w", err)
+		return fmt.Errorf("record: removing the records: %w", err)
 	}
 	return nil
 }
@@ -433,7 +433,7 @@ func decode(e journal.Record) (Record, error) {
 	case kindClosing:
 		return unmarshal[Closing](e.Payload)
 	}
-	return nil, fmt.Errorf("unknown kind %d", e.Kind)
+	return nil, fmt.Errorf("unknown kind of record %d", e.Kind)
 }
 
 func unmarshal[R Record](payload []byte) (Record, error) {
@@ -453,7 +453,7 @@ func (l *Log) Add(r Record) error {
 	if l.journal != nil {
 		payload, err := json.Marshal(r)
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			return fmt.Errorf("record: encoding a record: %w", err)
 		}
 		err = l.journal.Append(r.kind(), payload)
 		if errors.Is(err, journal.ErrGone) {
@@ -463,10 +463,10 @@ func (l *Log) Add(r Record) error {
 			for _, r := range l.records {
 				lost[r.kind()]++
 			}
-			return fmt.Errorf("record: %w; the %d answers and %d judgments in it are gone with it", err, lost[kindAnswer], lost[kindJudgment])
+			return fmt.Errorf("record: %w; the %d answers and %d judgments in it are lost", err, lost[kindAnswer], lost[kindJudgment])
 		}
 		if err != nil {
-			return fmt.Errorf("record: keeping a record (what is already kept stays; make room and start again): %w", err)
+			return fmt.Errorf("record: writing a record failed; free space on the disk and start again, earlier records are kept: %w", err)
 		}
 	}
 	l.keep(r)
@@ -486,18 +486,18 @@ func (l *Log) Settings(digest string) (Settings, bool) { return get[Settings](l,
 // Index returns the record of an index.
 func (l *Log) Index(c Cell) (Index, bool) { return get[Index](l, indexKey(c)) }
 
-// Answer returns the answer to a question.
+// Answer returns the recorded answer to a question.
 func (l *Log) Answer(k Key) (Answer, bool) { return get[Answer](l, k) }
 
-// Judgment returns a judge's verdict on the answer to a question for a case.
+// Judgment returns a judge's recorded judgment of an answer; the digest of the judge's input identifies it.
 func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
 	return get[Judgment](l, judgmentKey{k, judge, shown})
 }
 
-// Closing returns the record of a finished cell.
+// Closing returns the record that a cell is finished.
 func (l *Log) Closing(c Cell) (Closing, bool) { return get[Closing](l, closingKey(c)) }
 
-// Recovered describes the folder as [Open] found it: its records and the bytes of an unfinished write.
+// Recovered describes the folder as [Open] found it: its records, and the bytes of an unfinished write.
 func (l *Log) Recovered() (r journal.Recovery) {
 	if l.journal != nil {
 		r = l.journal.Recovered()

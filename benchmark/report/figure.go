@@ -13,35 +13,35 @@ import (
 
 // figure is one figure of a report.
 type figure struct {
-	// key names it in files and flags, title heads its columns, help describes it.
+	// key is the name in files and flags, title the heading of columns, help a description.
 	key, title, help string
-	// of returns the figure of one question; a report has the mean over the questions. It is nil for the F1
-	// of means, which the tally of verdicts computes.
+	// of returns the figure of one question; a report has the mean over all questions. It is nil for
+	// f1_of_means, which is computed from the sums of all verdicts.
 	of func(benchmark.Result) *float64
-	// at returns its place in a report, nil if that part of it is missing.
+	// at returns the field of a report that holds the figure, nil if the report lacks that part.
 	at func(*Type) **float64
-	// judged: by a judge. compared: systems are compared by it in pairs. size: no percentage. plain: never
-	// marked as the best of its column. ranked: about the ranked chunks.
-	// optional: a table leaves it out if no system has it. sources: undefined for a system that reads no source text.
+	// judged: the figure comes from a judge. compared: pairs of systems are tested for it. size: it is no
+	// percentage. plain: the best of a column is not marked. ranked: it describes the ranked chunks. optional:
+	// a table omits it if no system has it. sources: it is undefined for systems that read no source text.
 	judged, compared, size, plain, ranked, optional, sources bool
-	// in has its place among the columns of each table that it is in.
+	// in has, for each table with this figure, the place of its column, from 1.
 	in map[tableKey]int
 }
 
-// tableKey is a table of a report, or a group of its columns.
+// tableKey names a table of a report, or a group of columns.
 type tableKey string
 
-// The tables with columns from the list of figures. The paper fixes the columns of the others.
+// The tables whose columns the list of figures decides. The paper fixes the columns of the other tables.
 const (
-	ofDomain   tableKey = "domain"     // the evidence of a domain
-	ofRanked   tableKey = "ranking"    // the chunks that were found, over all domains
-	ofPrompt   tableKey = "prompt"     // the final prompt, over all domains
-	ofFinds    tableKey = "found"      // what was found, in report.html
-	ofVerdicts tableKey = "verdicts"   // and the verdicts, in report.html
-	ofTwoRuns  tableKey = "comparison" // of finished runs
+	ofDomain   tableKey = "domain"     // evidence of each domain
+	ofRanked   tableKey = "ranking"    // retrieved chunks, over all domains
+	ofPrompt   tableKey = "prompt"     // final prompt, over all domains
+	ofFinds    tableKey = "found"      // figures of retrieval, in report.html
+	ofVerdicts tableKey = "verdicts"   // figures of verdicts, in report.html
+	ofTwoRuns  tableKey = "comparison" // comparison of finished runs
 )
 
-// keysIn returns the keys of the figures in a table, in the order of their places.
+// keysIn returns the keys of the figures in a table, in the order of its columns.
 func keysIn(t tableKey) []string {
 	of := slices.DeleteFunc(slices.Clone(allFigures), func(f figure) bool { return f.in[t] == 0 })
 	slices.SortFunc(of, func(a, b figure) int { return a.in[t] - b.in[t] })
@@ -52,7 +52,7 @@ func keysIn(t tableKey) []string {
 	return keys
 }
 
-// columns returns the keys of the figures in a table, without optional ones that no system has.
+// columns returns the keys of the figures in a table, without optional figures that no system has.
 func (r *Report) columns(t tableKey) []string {
 	return slices.DeleteFunc(keysIn(t), func(key string) bool {
 		f, _ := figureOf(key)
@@ -60,10 +60,10 @@ func (r *Report) columns(t tableKey) []string {
 	})
 }
 
-// Compared returns the keys of the figures in a comparison of finished runs, in their order.
+// Compared returns the keys of the figures in a comparison of finished runs, in the order of the columns.
 func Compared() []string { return keysIn(ofTwoRuns) }
 
-// ofRanking describes the recall of the ranking, at any cut.
+// ofRanking describes the figures for recall of the ranking at 2, 5 and 10 chunks.
 const ofRanking = "Share of the gold pages among the pages of the first chunks of the ranking. Five chunks of one page are one page."
 
 // allFigures are the figures of a [Type], except the share without a score, in the order of the CSV file.
@@ -150,7 +150,7 @@ func (f figure) unlessAbsent() figure              { f.optional = true; return f
 func (f figure) bySources() figure                 { f.sources = true; return f }
 func (f figure) within(in map[tableKey]int) figure { f.in = in; return f }
 
-// factVerdict returns the verdict on an answer that is right or wrong.
+// factVerdict returns the score of an answer that is right or wrong, nil if it has none.
 func factVerdict(r benchmark.Result) *float64 {
 	if j := r.Judgment.Fact; j != nil && j.State == judge.Scored {
 		return ref(j.Value)
@@ -158,7 +158,7 @@ func factVerdict(r benchmark.Result) *float64 {
 	return nil
 }
 
-// groundedVerdict returns the verdict on the grounding of an answer of any type.
+// groundedVerdict returns the score for grounding of an answer of any type, nil if it has none.
 func groundedVerdict(r benchmark.Result) *float64 {
 	if j := r.Judgment.Fact; j != nil && j.Grounded.State == judge.Scored {
 		return ref(j.Grounded.Value)
@@ -166,7 +166,7 @@ func groundedVerdict(r benchmark.Result) *float64 {
 	return statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Grounded })(r)
 }
 
-// statementVerdict returns a verdict on an answer judged by statements.
+// statementVerdict returns a function for one of the scores of an answer that is judged by statements.
 func statementVerdict(of func(judge.SummaryJudgment) judge.Verdict) func(benchmark.Result) *float64 {
 	return func(r benchmark.Result) *float64 {
 		if r.Judgment.Summary == nil {
@@ -179,7 +179,7 @@ func statementVerdict(of func(judge.SummaryJudgment) judge.Verdict) func(benchma
 	}
 }
 
-// figureOf returns a figure by its key, and false for the name of a score.
+// figureOf returns the figure with a key. It is false for the key of a named score of a judge.
 func figureOf(key string) (figure, bool) {
 	for _, f := range allFigures {
 		if f.key == key {
@@ -189,7 +189,7 @@ func figureOf(key string) (figure, bool) {
 	return figure{}, false
 }
 
-// interval returns the interval of a figure or of a named score; nil without.
+// interval returns the interval of a figure or of a named score; nil if it has none.
 func (t Type) interval(key string) *Interval {
 	i, ok := t.Intervals[key]
 	if v := t.Verdicts(); v != nil && !ok {
@@ -238,8 +238,8 @@ func (t Type) Figure(key string) (float64, bool) {
 	return deref(value), value != nil
 }
 
-// OfQuestion returns the figure of one question by its key, and false if it has none. For the F1 of means it
-// is the question's F1.
+// OfQuestion returns the figure of a question by its key, and false if it has none. For f1_of_means it is the
+// F1.
 func OfQuestion(key string, r benchmark.Result) (float64, bool) {
 	f, _ := figureOf(strings.Replace(key, "f1_of_means", "f1_mean_of_questions", 1))
 	if f.of == nil || r.Skipped || r.Pending {
@@ -249,7 +249,7 @@ func OfQuestion(key string, r benchmark.Result) (float64, bool) {
 	return deref(value), value != nil
 }
 
-// Words returns the name of a figure for a sentence, by its key.
+// Words returns the name of a figure, by its key, for use in a sentence.
 func Words(key string) string {
 	if name, ok := figureNames[key]; ok {
 		return name
@@ -257,42 +257,42 @@ func Words(key string) string {
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// figureNames are the names of figures whose keys are not readable.
+// figureNames are the names of figures whose keys are not readable as names.
 var figureNames = map[string]string{
 	"hit_at_5": "any gold page in the first 5", "all_at_5": "all gold pages in the first 5", "ndcg_at_10": "nDCG at 10", "mrr": "mean reciprocal rank",
 	"recall": "recall of statements", "precision": "precision of statements", "f1_mean_of_questions": "mean F1 of statements", "f1_of_means": "F1 of mean recall and precision",
 	"statement_coverage": "coverage of gold statements", "precision_ceiling": "ceiling of precision", "grounded": "grounded answers", unscoredKey: "share without a score",
 }
 
-// offlineKit is the name of the kit whose answers are extracted by rules.
+// offlineKit is the name of the kit in which rules extract the answers from the texts.
 const offlineKit = "offline"
 
-// The makers of answers in the CSV file.
+// Values of the column "answers" in the CSV file: who made the answers.
 const (
 	byRules   = "extracted"
 	byModel   = "model"
 	elsewhere = "elsewhere"
 )
 
-// label describes the makers of answers and verdicts, in every form of a report. Its texts are empty if
-// nothing is answered.
+// label says, in the forms that parts of a report need, who made the answers and the verdicts. Its texts are
+// empty if nothing is answered.
 type label struct {
-	answers, judge string // of columns
+	answers, judge string // values of the columns "answers" and "judge"
 	words          bool   // the judge compares words
-	found          bool   // what was found says more than the verdicts
-	prefix         string // before the name of a judged figure
-	title          string // behind a title of judged figures
-	strong         string // both facts at the top of the page
-	note           string // and in sentences
-	// published is true if published figures compare: a model answered, and one judged by the procedure of
-	// the paper.
+	found          bool   // retrieval figures say more than the verdicts
+	prefix         string // prefix of the name of a judged figure
+	title          string // suffix of the title of a table of judged figures
+	strong         string // who answered and judged, for the top of the page
+	note           string // who answered and judged, in sentences
+	// published is true if published figures can be compared: a model answered, and a model judged by the
+	// procedure of the paper.
 	published bool
 }
 
-// judgeKind holds the words for a kind of judges.
+// judgeKind has the words that a report uses for a kind of judges.
 type judgeKind struct{ kind, prefix, short, note string }
 
-// judges are the words for all kinds of judges.
+// judges are the words for each kind of judges.
 var judges = map[judge.Kind]judgeKind{
 	judge.KindWords:      {"lexical", "Lexical ", "lexical judge", "Verdicts compare words, to which right answers in other words are mostly wrong."},
 	judge.KindExact:      {"lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
@@ -301,8 +301,8 @@ var judges = map[judge.Kind]judgeKind{
 	judge.KindOther:      {"other", "", "other judge", "Verdicts are by a judge from outside of the library."},
 }
 
-// labelOf reads the name of the kit and the description of the judge. A kit's name such as "model+offline"
-// ends with the kind of the answering parts.
+// labelOf makes the label of a run from the name of its kit and the description of its judge. A name such as
+// "model+offline" ends with the kind of the parts that answer.
 func labelOf(run *benchmark.Run) (l label) {
 	if !hasAnswers(run.Dataset.Types) {
 		return l
@@ -321,10 +321,10 @@ func labelOf(run *benchmark.Run) (l label) {
 	return l
 }
 
-// allElsewhere means that the kit answered nothing.
+// allElsewhere says that no answer is by the kit of this run.
 const allElsewhere = "answers made elsewhere"
 
-// answered sets the column of rows by the kit, and describes who answered in a few words and in sentences.
+// answered sets the value of the column "answers", and says in a few words and in sentences who answered.
 func (l *label) answered(run *benchmark.Run) (short, note string) {
 	var foreign []string
 	ran := 0
@@ -353,7 +353,7 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 	return short, note
 }
 
-// by returns who answered for a system.
+// by returns who made the answers of a system.
 func (l label) by(s System) string {
 	if s.foreign {
 		return elsewhere
@@ -361,7 +361,7 @@ func (l label) by(s System) string {
 	return l.answers
 }
 
-// hasAnswers reports whether any questions are answered, and not only searched for.
+// hasAnswers reports whether questions of any type are answered, and not only searched for.
 func hasAnswers(types []benchmark.Type) bool {
 	return len(types) == 0 || slices.ContainsFunc(types, func(t benchmark.Type) bool { return !t.Search })
 }

@@ -31,11 +31,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// sweepName is the file in the report folder with the answers of the sweep, in the form of [JudgmentsName].
+// sweepName is the file with the answers of the sweep; its lines have the form of [JudgmentsName].
 const sweepName = "sweep.jsonl"
 
-// prediction is a line of predictions/<system>.jsonl. It has no ID: the released evaluator aligns by ID as
-// soon as any line has one, and its gold has none.
+// prediction is a line of predictions/<system>.jsonl. It has no ID: the released gold has none, and the
+// released evaluator matches by ID as soon as a line has one.
 type prediction struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
@@ -64,13 +64,13 @@ func Write(dir string, run *benchmark.Run) (*Report, error) {
 	return r, r.Write(dir, run)
 }
 
-// file is one of the files of a report.
+// file is a file of a report.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// files returns the files of a report, report.json last: its presence means that the others are complete.
+// files returns the files of a report. The last one is report.json: if it exists, the other files are complete.
 func (r *Report) files(run *benchmark.Run) []file {
 	files := []file{
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
@@ -103,25 +103,25 @@ func (r *Report) files(run *benchmark.Run) []file {
 	return append(files, file{"report.json", r.WriteJSON})
 }
 
-// schemaName returns the file name of the schema of a system's extraction.
+// schemaName returns the file name for the schema that a system's extraction used on a domain.
 func schemaName(system, domain string) string {
 	return "predictions/" + record.FileName(system) + "." + domain + ".schema.json"
 }
 
-// Write writes the files of the report of a run.
+// Write writes the files of a report into a folder.
 func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
-		return fmt.Errorf("report: folder: %w", err)
+		return fmt.Errorf("report: creating the folder: %w", err)
 	}
 	for _, f := range r.files(run) {
 		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
-			return fmt.Errorf("report: %w", err)
+			return fmt.Errorf("report: writing %s: %w", f.name, err)
 		}
 	}
 	return nil
 }
 
-// WriteJSON writes the report as indented JSON, with sorted keys.
+// WriteJSON writes the report as indented JSON with sorted keys.
 func (r *Report) WriteJSON(w io.Writer) error {
 	enc := display.JSON(w)
 	enc.SetIndent("", "  ")
@@ -156,7 +156,7 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 	return nil
 }
 
-// writeSweep writes the answers that are not in judgments.jsonl.
+// writeSweep writes the answers of the sweep that are not in judgments.jsonl.
 func writeSweep(w io.Writer, run *benchmark.Run) error {
 	enc := display.JSON(w)
 	for _, s := range run.Systems {
@@ -183,7 +183,7 @@ type Judgment struct {
 	System string `json:"system"`
 	Domain string `json:"domain"`
 	ID     string `json:"id"`
-	// Sweep is the top-k of an answer of the sweep.
+	// Sweep is the top-k of an answer that belongs to the sweep; 0 for other answers.
 	Sweep      int                    `json:"sweep,omitempty"`
 	Judge      string                 `json:"judge"`
 	Fact       *judge.FactJudgment    `json:"fact,omitempty"`
@@ -198,7 +198,7 @@ type Judgment struct {
 	Detail     string                 `json:"detail,omitempty"`
 	Metrics    benchmark.Evidence     `json:"metrics"`
 	Ranked     []record.Ranked        `json:"ranked,omitempty"`
-	// Gold are the units of evidence, see [benchmark.Item].
+	// Gold are the units of gold evidence, see [benchmark.Item].
 	Gold []benchmark.Unit `json:"gold,omitempty"`
 }
 
@@ -259,7 +259,7 @@ func writeText(b *bufio.Writer, t page.Table) {
 			widths[i] = max(widths[i], width(row.Cells[i].Text)+1)
 		}
 	}
-	// A group is at least as wide as its heading.
+	// The columns of a group are together at least as wide as its heading.
 	at := 0
 	sums := make([]int, len(t.Groups))
 	for i, g := range t.Groups {
@@ -310,11 +310,11 @@ func writeText(b *bufio.Writer, t page.Table) {
 	}
 }
 
-// width returns the columns of a text in a terminal: two for a character of Chinese, Japanese and Korean,
-// none for a combining mark.
+// width returns the number of terminal columns of a text: two for a Chinese, Japanese or Korean character, none
+// for a combining mark.
 func width(s string) int { return uniseg.StringWidth(s) }
 
-// pad aligns right, or left if n is negative.
+// pad fills s with blanks to n columns, on the left, or on the right if n is negative.
 func pad(s string, n int) string {
 	if n < 0 {
 		return s + strings.Repeat(" ", max(0, -n-width(s)))
@@ -359,7 +359,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	header := []string{"system", "domain", "type", "n", "k", "answers", "judge"}
 	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
 	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
-	var bounded []string // have intervals
+	var bounded []string // figures with an interval
 	for _, key := range figures {
 		if f, known := figureOf(key); key != unscoredKey && (!known || f.of != nil && !f.size) {
 			bounded = append(bounded, key)
@@ -387,7 +387,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// allDomains is the name of all domains together.
+// allDomains is the name for all domains together.
 const allDomains = "*"
 
 func csvRow(of []string, by, judged string, t Type, figures, bounded []string) []string {
@@ -423,7 +423,7 @@ func csvNumber(f float64, defined bool) string {
 	return strconv.FormatFloat(f, 'f', 6, 64)
 }
 
-// csvText escapes texts that spreadsheets would read as formulas.
+// csvText escapes texts that a spreadsheet would read as formulas.
 func csvText(s string) string {
 	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
 		return "'" + display.OneLine(s)
@@ -431,7 +431,7 @@ func csvText(s string) string {
 	return display.OneLine(s)
 }
 
-// notApplicable replaces a figure that does not exist.
+// notApplicable is printed in place of a figure that does not exist.
 const notApplicable = "n/a"
 
 func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// WriteHTML writes a page with everything, down to each answer.
+// WriteHTML writes an HTML page with all tables, questions and answers.
 func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	k := r.rank()
 	p := page.Page{
@@ -36,7 +36,7 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	return p.Write(w)
 }
 
-// verdict names the leader in a sentence; "" without a ranking.
+// verdict returns a sentence that names the leader; "" without a ranking.
 func (k ranking) verdict(l label) string {
 	if len(k.standings) == 0 {
 		return ""
@@ -75,7 +75,7 @@ func (k ranking) verdict(l label) string {
 	return said + "."
 }
 
-// interval describes the interval of the first figure in a sentence.
+// interval returns a sentence on the interval of the leader's figure.
 func (k ranking) interval(questions int) string {
 	switch {
 	case len(k.standings) == 0:
@@ -87,7 +87,7 @@ func (k ranking) interval(questions int) string {
 	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], display.Counted(questions, "question"))
 }
 
-// unfinished describes the missing part of a run.
+// unfinished says which part of a run is missing.
 func unfinished(run *benchmark.Run) string {
 	asked, missing := 0, 0
 	for _, s := range run.Systems {
@@ -171,7 +171,7 @@ func (r *Report) order() []int {
 	return out
 }
 
-// measures returns the figures of the systems, the most informative of this run first.
+// measures returns the figures of the systems, first the kind that says most about this run.
 func (r *Report) measures(systems []System) []page.Measure {
 	keys := slices.Concat(keysIn(ofVerdicts), keysIn(ofFinds))
 	if r.label.found {
@@ -193,7 +193,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 	return out
 }
 
-// values returns a figure by type of questions, first all, and by system.
+// values returns the values of a figure by type of questions and by system; the first type means all of them.
 func (r *Report) values(f figure, systems []System, of func(System) Types) [][]page.Value {
 	var out [][]page.Value
 	kinds := []string{benchmark.All}
@@ -217,7 +217,7 @@ func (r *Report) values(f figure, systems []System, of func(System) Types) [][]p
 	return out
 }
 
-// classes returns the difference of each system to the best; nil without a test.
+// classes returns the class of each system's difference from the best; nil if nothing was tested.
 func (r *Report) classes(f figure, systems []System) []string {
 	out := make([]string, len(systems))
 	tested := false
@@ -228,7 +228,7 @@ func (r *Report) classes(f figure, systems []System) []string {
 		case ok:
 			out[i] = p.Class()
 		case s.compared() && !(f.ranked && s.provenance):
-			out[i] = Level // the best itself
+			out[i] = Level // the best system itself
 		}
 	}
 	if !tested {
@@ -237,7 +237,7 @@ func (r *Report) classes(f figure, systems []System) []string {
 	return out
 }
 
-// lower begins a text with a small letter, unless it begins with an abbreviation.
+// lower returns a text with a small first letter, unless it begins with an abbreviation.
 func lower(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
@@ -245,7 +245,7 @@ func lower(s string) string {
 	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
 }
 
-// pageAnswer converts an answer for the page.
+// pageAnswer converts an answer and its judgment to the form of package page.
 func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) page.Answer {
 	switch {
 	case r.Pending:
@@ -315,7 +315,7 @@ func judgeSummary(out *page.Answer, j *judge.SummaryJudgment, refused bool) {
 	}
 }
 
-// shown converts an answer without its judgment.
+// shown converts an answer without its judgment to the form of package page.
 func shown(a record.Answer) page.Answer {
 	out := page.Answer{
 		Text: a.Text, Ranked: a.Ranked, Steps: a.Steps,

@@ -24,23 +24,23 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// standing is a system's place in a ranking.
+// standing is the place of a system in a ranking.
 type standing struct {
 	name string
 	estimate
 	second estimate
-	to     Pair // with the best; without a test for the best itself
+	to     Pair // compared with the best; empty for the best itself
 }
 
-// ranking orders the systems by the most informative figure of this run.
+// ranking orders the systems by the figure that says most about this run.
 type ranking struct {
 	figure, second figure
 	standings      []standing
-	unranked       []string // without the figure
-	failed         []string // not compared, and why
+	unranked       []string // systems without the figure
+	failed         []string // systems that are not compared, with the reason
 }
 
-// rank orders the systems by the headline figure, and compares each with the best.
+// rank orders the systems by the headline figure, each with its comparison to the best.
 func (r *Report) rank() ranking {
 	keys := []string{"accuracy", "f1_mean_of_questions", "ndcg_at_10", "evidence_recall_at_5"}
 	if r.label.found {
@@ -78,8 +78,8 @@ func (r *Report) rank() ranking {
 	return out
 }
 
-// toBest returns the tested pair of a system and the best by a figure, and false for the best itself or
-// without a test.
+// toBest returns the tested comparison of a system with the best by a figure. It is false for the best system
+// itself and for a comparison without a test.
 func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	i := slices.IndexFunc(r.Pairs, func(p Pair) bool {
 		return p.Family == ofBest && p.Figure == f.key && p.A == s.System && p.PHolm != nil
@@ -90,7 +90,7 @@ func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	return r.Pairs[i], true
 }
 
-// of returns the systems of a class.
+// of returns the names of the systems whose difference from the best is of a class.
 func (k ranking) of(class string) (names []string) {
 	for _, s := range k.standings {
 		if s.to.Class() == class {
@@ -100,7 +100,7 @@ func (k ranking) of(class string) (names []string) {
 	return names
 }
 
-// certain describes the certain differences in sentences.
+// certain says in sentences which differences are certain.
 func (k ranking) certain(questions int) string {
 	certain, probable, level := k.of(Certain), k.of(Probable), k.of(Level)
 	tested := len(certain) + len(probable) + len(level)
@@ -111,7 +111,7 @@ func (k ranking) certain(questions int) string {
 		return fmt.Sprintf("Too few questions to tell which is better: %s.", display.Digits(questions))
 	}
 	best := k.standings[0].name
-	if k.standings[0].to.PHolm != nil { // another one of the same mean
+	if k.standings[0].to.PHolm != nil { // several systems share the highest mean
 		best = "the best"
 	}
 	corrected := "p below .05"
@@ -137,8 +137,8 @@ func (k ranking) certain(questions int) string {
 	return strings.Join(said, " ")
 }
 
-// detectable describes the range of the least detectable differences between the best and the systems level
-// with it.
+// detectable says how large a true difference between the best system and the systems level with it the test
+// would find with probability .8.
 func (k ranking) detectable() string {
 	var level []standing
 	for _, s := range k.standings {
@@ -159,13 +159,13 @@ const (
 	rankingRows  = 12
 	rankingWidth = 100
 	rankingBar   = 17
-	rankingRest  = 57 // of a line, without the name and the second figure
-	rankingWords = 21 // of the second figure
-	rankingValue = 16 // the second figure with its interval
+	rankingRest  = 57 // columns without the name and the second figure
+	rankingWords = 21 // columns for the name of the second figure
+	rankingValue = 16 // columns for the second figure with its interval
 )
 
-// WriteRanking writes the ranking for a terminal, in lines of a hundred characters: the leader by the most
-// informative figure of this run, the systems that are certainly behind, and the certainty.
+// WriteRanking writes the ranking for a terminal, in lines of a hundred characters: the leader by the figure
+// that says most about this run, the systems that are certainly behind, and how certain the order is.
 func (r *Report) WriteRanking(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fill(b, r.heading()+": "+r.summary())
@@ -214,7 +214,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 		said := ""
 		if second != "" {
 			said = percent(s.second.value)
-			if i := s.second.interval; i != nil { // the line has a hundred columns
+			if i := s.second.interval; i != nil { // rounded, to fit into the line
 				said += fmt.Sprintf(" (%.0f–%.0f)", 100*i[0], 100*i[1])
 			}
 			said = pad(said, -width(second))
@@ -225,7 +225,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	b.WriteByte('\n')
 }
 
-// words returns the full name of a figure.
+// words returns the full name of a figure, with the kind of judge if it is judged.
 func (f figure) words(l label) string {
 	name := Words(f.key)
 	switch {
@@ -271,22 +271,22 @@ func fill(b *bufio.Writer, s string) {
 	}
 }
 
-// tooFew replaces an interval or a test of fewer questions.
+// tooFew is printed in place of an interval or a test if there are too few questions.
 const tooFew = "too few"
 
-// Families of pairs, each with its own correction.
+// Families of pairs. The p-values of a family are corrected together, for each figure.
 const (
-	// ofBest compares, for one figure, the best system with every other: the comparison of the verdict.
+	// ofBest are the pairs of the best system and every other; the verdict of a report is about these.
 	ofBest = "best"
-	// ofBaselines compares, for one figure, every system with every baseline.
+	// ofBaselines are the pairs of a system and a baseline.
 	ofBaselines = "baselines"
 )
 
-// Classes of a pair.
+// Classes of the difference between the systems of a pair.
 const (
-	Certain  = "certain"  // the corrected p-value is below .05
-	Probable = "probable" // the p-value alone is
-	Level    = "level"    // neither is
+	Certain  = "certain"  // p-value below .05 after correction
+	Probable = "probable" // p-value below .05 only without correction
+	Level    = "level"    // p-value of .05 or more
 )
 
 // Pair compares two systems on the questions for which both have the figure.
@@ -294,23 +294,23 @@ type Pair struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
 	Figure string `json:"figure"`
-	// Family is best, where B has the highest mean of all, or baselines.
+	// Family is "best", where B has the highest mean of all systems, or "baselines", where B is a baseline.
 	Family string `json:"family,omitempty"`
 	N      int    `json:"n"`
-	// MeanA and MeanB are the means over these questions.
+	// MeanA and MeanB are the means of the systems over the N questions that both have.
 	MeanA float64 `json:"-"`
 	MeanB float64 `json:"-"`
-	// Difference is the mean of B minus the mean of A, Low to High its 95 % interval over source pages, which
-	// excludes 0 exactly if P is below .05.
+	// Difference is the mean of B minus the mean of A, Low and High the bounds of its 95 % interval over source
+	// pages. The interval excludes 0 exactly if P is below .05.
 	Difference float64  `json:"difference"`
 	Low        *float64 `json:"low,omitempty"`
 	High       *float64 `json:"high,omitempty"`
-	// P is the p-value, PHolm its correction for the Tests of the family. Below [MinQuestions] there is
-	// neither interval nor test.
+	// P is the p-value, PHolm the p-value after correction for the number of tests in the family, Tests. With
+	// fewer than [MinQuestions] questions there is neither an interval nor a test.
 	P     *float64 `json:"p,omitempty"`
 	PHolm *float64 `json:"p_holm,omitempty"`
 	Tests int      `json:"tests,omitempty"`
-	// Detectable is the least true difference that the corrected test finds with probability .8.
+	// Detectable is the smallest true difference that the corrected test would find with probability .8.
 	Detectable *float64 `json:"detectable,omitempty"`
 
 	compared stats.Comparison
@@ -329,8 +329,7 @@ func (p Pair) Class() string {
 	return Level
 }
 
-// pairs compares, by each headline figure, the best system with every other, and every system with the
-// baselines.
+// pairs tests, for each headline figure, the best system and every baseline against every other system.
 func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 	for _, f := range allFigures {
 		if !f.compared {
@@ -345,7 +344,7 @@ func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 		best := f.best(measured)
 		for _, of := range []struct {
 			family string
-			has    func(i, j int) bool // of the systems a and b
+			has    func(i, j int) bool // reports whether to test systems i and j
 		}{
 			{ofBest, func(i, j int) bool { return j == best }},
 			{ofBaselines, func(i, j int) bool { return measured[i].Baseline && !(measured[j].Baseline && j < i) }},
@@ -373,7 +372,7 @@ func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 	return all, nil
 }
 
-// best returns the index of the system with the highest mean, the first of equal ones; -1 without a mean.
+// best returns the index of the system with the highest mean, the first of several; -1 if no system has a mean.
 func (f figure) best(systems []benchmark.SystemRun) int {
 	best, highest := -1, 0.0
 	for i, s := range systems {
@@ -390,7 +389,7 @@ func (f figure) best(systems []benchmark.SystemRun) int {
 	return best
 }
 
-// compare compares two systems over the same questions.
+// compare tests two systems of a run over their common questions.
 func (f figure) compare(a, b benchmark.SystemRun) (Pair, error) {
 	var left, right []benchmark.Result
 	for d := range a.Domains {
@@ -399,7 +398,7 @@ func (f figure) compare(a, b benchmark.SystemRun) (Pair, error) {
 	return f.pair(a.Name, b.Name, left, right)
 }
 
-// pair compares two systems by their results of the same questions in the same order.
+// pair tests two systems by their results, which are of the same questions in the same order.
 func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	var left, right sample
 	for i, r := range ofA {
@@ -414,7 +413,7 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	}
 	p := Pair{A: a, B: b, Figure: f.key, N: left.questions, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB, compared: c}
 	if p.N >= MinQuestions {
-		if !f.size { // no share differs by more than all
+		if !f.size { // a difference of shares is in -1..1
 			c.Effect.Low, c.Effect.High = max(c.Effect.Low, -1), min(c.Effect.High, 1)
 		}
 		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.P
@@ -422,9 +421,9 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	return p, nil
 }
 
-// Compare compares a system of one run with one of another, by some figures ([Keys]) of their judgments of
-// the same questions in the same order. Figures that fewer than two pages have are omitted. [Correct]
-// corrects the p-values of all pairs that are shown together.
+// Compare tests a system of one run against a system of another by the named figures ([Keys]). The judgments
+// must be of the same questions in the same order. Figures that fewer than two pages have are omitted. Call
+// [Correct] with all pairs that are shown together.
 func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, error) {
 	results := func(all []Judgment) []benchmark.Result {
 		out := make([]benchmark.Result, len(all))
@@ -449,7 +448,7 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 	return out, nil
 }
 
-// Correct corrects the p-values of all tested pairs as one family (Holm).
+// Correct corrects the p-values of all tested pairs as one family, by Holm's method.
 func Correct(all []Pair) error {
 	var tested []*Pair
 	var p []float64
@@ -469,7 +468,7 @@ func Correct(all []Pair) error {
 	return nil
 }
 
-// pairTable shows the pairs of a family, and the number of corrected tests.
+// pairTable shows the pairs of a family, with the number of tests in the correction.
 func (r *Report) pairTable(family, title, heading string) page.Table {
 	t := page.Table{Title: title, Heading: heading, Groups: []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}}
 	var tests []string

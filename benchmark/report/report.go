@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// The format of a report's folder: the version of report.json, and the file with a [Judgment] a line.
+// Version is the version of report.json, JudgmentsName the file that has a [Judgment] on each line.
 const (
 	Version       = 2
 	JudgmentsName = "judgments.jsonl"
@@ -27,34 +27,34 @@ type Report struct {
 	Kit     string         `json:"kit"`
 	Config  map[string]any `json:"config"`
 	Systems []System       `json:"systems"`
-	// Pairs compares, by the headline figures, the best system with every other, and every system with the
-	// baselines, each as one family.
+	// Pairs compares, for each headline figure, the best system with every other, and every system with the
+	// baselines. Each of the two is a family with its own correction.
 	Pairs []Pair `json:"pairs,omitempty"`
 	// Payoff is the number of questions from which a graph pays; nil if it cannot be computed.
 	Payoff *Payoff `json:"payoff,omitempty"`
 	// Data lists irregularities of the data set and how they were handled.
 	Data []string `json:"data_notes,omitempty"`
-	// Published are figures of a publication; they take part in no comparison.
+	// Published are figures of a publication. They are not compared with figures of the run.
 	Published *benchmark.Published `json:"published,omitempty"`
 
 	currency string
 	set      *benchmark.Dataset
-	types    []benchmark.Type // of questions, in the order of tables
+	types    []benchmark.Type // types of questions, in the order of tables
 	label    label
-	schemas  []string // a sentence for each schema of an index
+	schemas  []string // a sentence on each schema that an extraction used
 }
 
-// System is one system's row.
+// System is the row of a system.
 type System struct {
 	System string `json:"system"`
 	// Also are other names of the system.
 	Also []string `json:"also,omitempty"`
 	// NotApplicable says why the system was not run.
 	NotApplicable string `json:"not_applicable,omitempty"`
-	// NotCompared says why the system takes part in no comparison: failures that are too frequent or too
+	// NotCompared gives the reasons why the system is not compared: failures that are too frequent or too
 	// severe.
 	NotCompared []string `json:"not_compared,omitempty"`
-	// Stages count, over all domains, the pieces of work that can fail without ending the run: the steps of
+	// Stages count, over all domains, the pieces of work that can fail without ending the run: steps of
 	// indexing, then "answer" and "judge".
 	Stages  []graphrag.Stage `json:"stages,omitempty"`
 	Domains []Domain         `json:"domains"`
@@ -65,26 +65,26 @@ type System struct {
 	// PeakRSSMB is the largest resident memory while the system ran, in MiB, including uncollected garbage of
 	// earlier systems on the same domain.
 	PeakRSSMB *float64 `json:"peak_rss_mb,omitempty"`
-	// AnswerUsage and JudgeUsage are the model calls for all questions.
+	// AnswerUsage and JudgeUsage are the usage of models for answering and for judging all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
 	// Uncited is the number of answers that cite none of their evidence.
 	Uncited int `json:"uncited,omitempty"`
-	// Same is the share of repeated questions with the same verdict every time.
+	// Same is the share of repeated questions that got the same verdict each time.
 	Same *float64 `json:"same_verdict,omitempty"`
-	// BySeed are the least and the largest mean of each headline figure over the repetitions.
+	// BySeed has, for each headline figure, the smallest and the largest mean of a repetition.
 	BySeed map[string]Interval `json:"by_seed,omitempty"`
-	// Spending is nil for foreign answers without usage.
+	// Spending is nil if another program answered and did not report its usage.
 	Spending *Spending `json:"spending,omitempty"`
-	// Sweep are the swept questions at other top-k, in ascending order.
+	// Sweep are the figures at the other top-k of the sweep, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
 	unscored   map[string]int // verdicts by reason, "" with a score
-	times      int            // that each question was asked
-	varies     bool           // another seed changes an answer or a ranking
-	foreign    bool           // the cost of its answers is unknown
-	provenance bool           // see the function
-	partial    bool           // it was not asked all questions
+	times      int            // number of times that each question was asked
+	varies     bool           // an answer or a ranking differs between repetitions
+	foreign    bool           // another program answered: costs are unknown
+	provenance bool           // see the function of this name
+	partial    bool           // some questions were not asked
 }
 
 // Domain is one system on one domain.
@@ -94,41 +94,43 @@ type Domain struct {
 	Types  Types  `json:"types"`
 }
 
-// Index describes an index and its cost.
+// Index describes an index and the cost of building it.
 type Index struct {
 	graphrag.IndexStats
 	Seconds *float64 `json:"seconds,omitempty"`
 	// ByStage is the model usage of indexing, by the stage of the request.
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
-	// Steps are the seconds during which a step of indexing, or a call of a stage, was running.
+	// Steps are the seconds during which each step of indexing, or the calls of each stage, were running.
 	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
-	// Bytes is the size of the documents.
+	// Bytes is the size of the indexed documents.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Tokens is their length in tokens, for systems that show their graph.
+	// Tokens is the length of the documents in tokens, for systems that show their graph.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Edges is set for systems that show their graph.
+	// Edges is the number of edges of the graph, for systems that show their graph.
 	Edges int64 `json:"edges,omitempty"`
 }
 
-// Types are the figures by the type of the questions, and over all of them under [benchmark.All].
+// Types are the figures by type of questions, and over all types under [benchmark.All].
 type Types map[string]Type
 
-// Type holds the means over the questions of one type.
+// Type holds the means of figures over the questions of one type.
 type Type struct {
-	// N is the number of questions, K the chunks in the prompt (absent for all types together).
+	// N is the number of questions, K the number of chunks in the prompt; K is absent for all types together.
 	N int `json:"n"`
 	K int `json:"k,omitempty"`
 	benchmark.Evidence
 	ContextTokens *float64 `json:"context_tokens,omitempty"`
 	// Intervals are 95 % confidence intervals of the figures above, by their keys: Student's t over source
-	// pages, since questions about one page are not independent. Below [MinQuestions] there is none.
+	// pages, since questions about a page are not independent. With fewer than [MinQuestions] questions there
+	// are none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Judged holds the figures of a judge, or Lexical the ones of a judge that compares words.
+	// Judged holds the figures of a judge that understands the answers. Lexical holds the figures of a judge
+	// that only compares words.
 	*Judged
 	Lexical *Judged `json:"lexical,omitempty"`
 }
 
-// Verdicts returns the judged figures of either judge; nil without.
+// Verdicts returns Judged, or else Lexical; nil if there is neither.
 func (t Type) Verdicts() *Judged {
 	if t.Judged != nil {
 		return t.Judged
@@ -136,13 +138,13 @@ func (t Type) Verdicts() *Judged {
 	return t.Lexical
 }
 
-// Judged are means over the scored questions.
+// Judged holds means over the questions that have a score.
 type Judged struct {
 	// Accuracy is the share of fact questions answered correctly.
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// Recall and Precision are the means of equations 2 and 3 of WildGraphBench over the questions judged by
 	// statements. F1MeanOfQuestions is the mean of the questions' F1 (Tables 3 and 6–17), F1OfMeans the
-	// harmonic mean of the two means (Table 2); the two do not compare.
+	// harmonic mean of Recall and Precision (Table 2). The two F1 cannot be compared.
 	Recall            *float64 `json:"recall,omitempty"`
 	Precision         *float64 `json:"precision,omitempty"`
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
@@ -154,10 +156,10 @@ type Judged struct {
 	Grounded         *float64 `json:"grounded,omitempty"`
 	// Scores are further figures, by the names of [judge.FactJudgment].
 	Scores map[string]float64 `json:"scores,omitempty"`
-	// Intervals are as in [Type].
+	// Intervals are 95 % confidence intervals as in [Type].
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Unscored is the share of questions without a score, Reasons their number by cause, Bounds the figures
-	// with all of them at 0 and at 1.
+	// Unscored is the share of questions without a score, Reasons the number of them by cause. Bounds are the
+	// values of each figure if all of them scored 0, and if all scored 1.
 	Unscored float64             `json:"unscored"`
 	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
 	Bounds   map[string]Interval `json:"bounds,omitempty"`
@@ -167,7 +169,7 @@ type Judged struct {
 	Protocol judge.Protocol `json:"protocol,omitzero"`
 }
 
-// Overall are the figures over all domains, weighted by questions.
+// Overall are the figures over all domains, each domain weighted by its number of questions.
 type Overall struct {
 	Types Types `json:"types"`
 	*OverallJudged
@@ -180,17 +182,17 @@ type OverallJudged struct {
 	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
 }
 
-// Interval is a 95 % confidence interval, low then high.
+// Interval has the lower and the upper bound of a 95 % confidence interval.
 type Interval [2]float64
 
-// text is the interval in percent.
+// text writes the bounds in percent, with a separator between them.
 func (i Interval) text(to string) string { return fmt.Sprintf("%.1f%s%.1f", 100*i[0], to, 100*i[1]) }
 
-// SweepPoint holds the questions of all domains at one top-k (WildGraphBench, Figure 5). At the top-k of the
-// run it repeats the run's own figures.
+// SweepPoint holds the figures over all domains at one top-k (WildGraphBench, Figure 5). At the top-k of the
+// run itself they equal the figures of the run.
 type SweepPoint struct {
 	Type
-	// Domains are the same by domain.
+	// Domains are the figures of each domain.
 	Domains     map[string]Type `json:"domains,omitempty"`
 	AnswerUsage graphrag.Usage  `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage  `json:"judge_usage"`
@@ -241,7 +243,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			}
 		}
 		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Tokens: d.Index.Tokens, Edges: d.Index.Edges}
-		index.Schema = nil // it has a file
+		index.Schema = nil // the schema has its own file
 		if timed {
 			index.Seconds, index.Steps = ref(round(d.Index.Seconds, 3)), d.Index.Steps
 		}
@@ -266,7 +268,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	return out
 }
 
-// repeats computes the figures of repeated questions, if there are any.
+// repeats computes the figures that compare repetitions, if questions were repeated.
 func (s *System) repeats(of benchmark.SystemRun) {
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
@@ -277,7 +279,7 @@ func (s *System) repeats(of benchmark.SystemRun) {
 		return
 	}
 	first, changed := make(map[string][2]string), make(map[string]bool)
-	times := make(map[string][]sample) // of the headline figures
+	times := make(map[string][]sample) // a sample of each headline figure for each repetition
 	for _, f := range allFigures {
 		if f.compared {
 			times[f.key] = make([]sample, s.times)
@@ -319,7 +321,7 @@ func (s *System) repeats(of benchmark.SystemRun) {
 	}
 }
 
-// seeds describes the effect of other seeds on a figure, and the systems without any; "" without repeated
+// seeds says how a figure changes with the seed, and for which systems it does not; "" without repeated
 // questions.
 func (r *Report) seeds(f figure) string {
 	var vary, constant []string
@@ -349,7 +351,7 @@ func (r *Report) seeds(f figure) string {
 	return strings.TrimSpace(said)
 }
 
-// sweep computes the points of a system, over all swept questions.
+// sweep computes the figures of a system at each top-k, over the questions that the sweep repeats.
 func sweep(run *benchmark.Run, of benchmark.SystemRun) []SweepPoint {
 	var out []SweepPoint
 	for _, s := range of.Sweep {

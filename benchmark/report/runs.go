@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// indexed sums the indexes of all domains, as one graph with unconnected parts.
+// indexed adds up the indexes of all domains, as if they were one graph.
 func (s System) indexed() Index {
 	var sum Index
 	for _, d := range s.Domains {
@@ -84,8 +84,8 @@ func (r *Report) costTable() page.Table {
 	return t
 }
 
-// refusalTable counts, over all questions, right and wrong answers and refusals. It is empty without
-// refusals, unless the systems were allowed to refuse.
+// refusalTable has the numbers of right and wrong answers and refusals over all questions. It has no rows if
+// nothing was refused, unless the systems were allowed to refuse.
 func (r *Report) refusalTable() page.Table {
 	t := page.Table{
 		Title: "Answers and refusals" + r.label.title,
@@ -116,14 +116,14 @@ func (r *Report) refusalTable() page.Table {
 	return t
 }
 
-// namedGraph is a graph with its systems.
+// namedGraph is the graph of one or several systems on a domain.
 type namedGraph struct {
 	domain  string
 	systems []string
 	index   Index
 }
 
-// group names up to three systems, or the first and the number of others.
+// group returns the names of up to three systems, or of more the first and the number of others.
 func (g namedGraph) group() string {
 	if n := len(g.systems); n > 3 {
 		return fmt.Sprintf("%s + %d", g.systems[0], n-1)
@@ -131,7 +131,7 @@ func (g namedGraph) group() string {
 	return strings.Join(g.systems, ", ")
 }
 
-// graphs lists the graphs of every domain; systems with equal graphs share one.
+// graphs lists the graphs of every domain. Systems with equal graphs share an entry.
 func (r *Report) graphs() []namedGraph {
 	if len(r.Systems) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (r *Report) graphs() []namedGraph {
 	return out
 }
 
-// GraphTable is Table 4 of the paper. It is empty without a graph.
+// GraphTable is Table 4 of the paper. It has no rows if no system has a graph.
 func (r *Report) GraphTable() page.Table {
 	t := page.Table{
 		Title: "Graphs", Heading: "Graph",
@@ -180,7 +180,7 @@ func (r *Report) GraphTable() page.Table {
 		}
 		edges := display.Digits(int(x.Edges))
 		if x.Edges == 0 && x.MaxDegree > 0 {
-			edges = "–" // the system does not show its graph
+			edges = "–" // a degree without edges: the graph is not shown
 		}
 		addTexts(&t, g.domain+": "+g.group(), display.Digits(int(x.Tokens)), display.Digits(x.Entities), edges, display.Digits(x.Relations),
 			display.Digits(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
@@ -193,7 +193,7 @@ func (r *Report) GraphTable() page.Table {
 	return t
 }
 
-// addGraphs adds published graphs, each named by its data set, or the reason why there are none.
+// addGraphs adds the published graphs, each under the name of its data, or the reason why none can be compared.
 func (r *Report) addGraphs(t *page.Table) {
 	if r.Published == nil {
 		return
@@ -209,7 +209,7 @@ func (r *Report) addGraphs(t *page.Table) {
 	}
 }
 
-// grown describes the growth of an index's schema, "" without one.
+// grown describes the schema of an index and how it grew, "" if there is no schema.
 func grown(system, domain string, schema json.RawMessage) string {
 	var s struct {
 		Nodes, Relations, Attributes []string
@@ -232,7 +232,7 @@ func grown(system, domain string, schema json.RawMessage) string {
 		system, domain, len(s.Nodes), len(s.Relations), len(s.Attributes), accepted, len(s.Growth.Decisions), schemaName(system, domain))
 }
 
-// swept names the questions of a sweep.
+// swept returns the titles of the swept types for a heading, and their names for a sentence.
 func (r *Report) swept() (title, plural string) {
 	var titles, plurals []string
 	for _, kind := range r.types {
@@ -243,8 +243,8 @@ func (r *Report) swept() (title, plural string) {
 	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
 }
 
-// sweepTable shows, for each system and k, the judged figures: F1, recall and precision of statements, or the
-// accuracy on each domain. It marks the best k of each system.
+// sweepTable shows the judged figures for each system and each k: F1, recall and precision of statements, or
+// the accuracy on each domain. The best k of a system is marked.
 func (r *Report) sweepTable() page.Table {
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
@@ -291,7 +291,7 @@ func (r *Report) sweepTable() page.Table {
 	return t
 }
 
-// domains returns the domains with questions.
+// domains returns the names of the domains that have questions.
 func (r *Report) domains() (names []string) {
 	for _, s := range r.Systems[:min(1, len(r.Systems))] {
 		for _, d := range s.Domains {
@@ -303,7 +303,7 @@ func (r *Report) domains() (names []string) {
 	return names
 }
 
-// addPoint appends a defined share to a line of a chart, which is added if it is new.
+// addPoint adds a defined figure at x to the line with a name, which it appends if the chart lacks it.
 func addPoint(c *page.Chart, name string, x int, m estimate) {
 	if m.value == nil {
 		return
@@ -315,13 +315,13 @@ func addPoint(c *page.Chart, name string, x int, m estimate) {
 	line.Points = append(line.Points, m.point(float64(x)))
 }
 
-// The steps after indexing.
+// The names of the stages after indexing.
 const (
 	stageAnswer = "answer"
 	stageJudge  = "judge"
 )
 
-// health counts failures, and decides whether the system can be compared.
+// health counts the failures of a system, and decides whether it can be compared with others.
 func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 	if of.NotApplicable != "" {
 		return
@@ -330,7 +330,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 		s.NotCompared = append(s.NotCompared, fmt.Sprintf(format, args...))
 	}
 	var panics []string
-	why := map[string]map[string]int{stageAnswer: {}, stageJudge: {}} // causes of failures, by step
+	why := map[string]map[string]int{stageAnswer: {}, stageJudge: {}} // stage → cause → failures
 	answers, judging := graphrag.Stage{Name: stageAnswer}, graphrag.Stage{Name: stageJudge}
 	for i, d := range of.Domains {
 		name, index := run.Dataset.Domains[i].Name, d.Index
@@ -354,7 +354,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
 			}
 			if r.Answer.Error == "" {
-				// It failed also if a call for an additional figure did.
+				// Judging failed also if only the call for an additional figure failed.
 				j, lost := r.Judgment, slices.DeleteFunc(r.Judgment.Verdicts(), func(v judge.Verdict) bool { return v.State != judge.Unscored })
 				failed := len(lost) > 0 || j.Fact != nil && j.Fact.Protocol.Failures > 0 || j.Summary != nil && j.Summary.Protocol.Failures > 0
 				count(&judging, failed, slices.ContainsFunc(lost, func(v judge.Verdict) bool { return declined(v.Cause()) }))
@@ -375,7 +375,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 	}
 }
 
-// unscored returns why an answer has no score; "" with one.
+// unscored returns the reason why an answer has no score; "" if it has a score.
 func unscored(r benchmark.Result) string {
 	for _, v := range r.Judgment.Verdicts() {
 		if v.State == judge.Unscored {
@@ -385,7 +385,7 @@ func unscored(r benchmark.Result) string {
 	return ""
 }
 
-// mostly names the most frequent cause, "" without one.
+// mostly names the most frequent cause as a clause, "" if there are no causes.
 func mostly(causes map[string]int) string {
 	causes = maps.Clone(causes)
 	if delete(causes, ""); len(causes) == 0 {
@@ -395,7 +395,7 @@ func mostly(causes map[string]int) string {
 	return ", mostly by: " + cut(display.OneLine(most), 160)
 }
 
-// add counts a step in the row of its name.
+// add adds the counts of a stage to the stage of the same name.
 func (s *System) add(g graphrag.Stage) {
 	i := slices.IndexFunc(s.Stages, func(have graphrag.Stage) bool { return have.Name == g.Name })
 	if i < 0 {
@@ -410,7 +410,7 @@ func (s *System) add(g graphrag.Stage) {
 	of.Stale += g.Stale
 }
 
-// count counts a piece of work.
+// count counts a piece of work of a stage.
 func count(g *graphrag.Stage, failed, refused bool) {
 	if g.Asked++; failed {
 		g.Failed++
@@ -420,7 +420,7 @@ func count(g *graphrag.Stage, failed, refused bool) {
 	}
 }
 
-// declined reports whether a model or a filter refused.
+// declined reports whether the cause of a failure is that a model or a filter refused.
 func declined(cause string) bool {
 	kind := llm.Kind(cause)
 	return kind == llm.ErrRefused || kind == llm.ErrFiltered
@@ -429,8 +429,8 @@ func declined(cause string) bool {
 // notComparedMark follows the name of a system that is not compared.
 const notComparedMark = " †"
 
-// name returns the system's names, marked if it is not compared, and the number of its questions if it was
-// not asked all.
+// name returns the names of the system. A mark follows if it is not compared, and the number of its questions
+// if it was not asked all of them.
 func (s System) name() string {
 	name := strings.Join(append([]string{s.System}, s.Also...), " = ")
 	switch {
@@ -447,8 +447,8 @@ func (s System) compared() bool {
 	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
 }
 
-// row unmarks the cells that are not compared: all of a system that failed or was not asked everything, and
-// the ranking of a system that ranks the pages behind its reports.
+// row unmarks the figures that take no part in comparisons: all figures of a system that failed or was not
+// asked everything, and figures of the ranking if provenance is true.
 func (s System) row(cells []estimate) []estimate {
 	for i, c := range cells {
 		cells[i].unmarked = c.unmarked || !s.compared() || s.provenance && c.ranked
@@ -456,8 +456,8 @@ func (s System) row(cells []estimate) []estimate {
 	return cells
 }
 
-// provenance reports whether a system reads no chunk and ranks the pages behind the texts that it reads: such
-// a ranking shows the sources of the texts, not what was found.
+// provenance reports whether a system reads derived texts alone and ranks the pages behind them. Its ranking
+// then shows the sources of the texts, not what retrieval found.
 func provenance(of benchmark.SystemRun) bool {
 	found := false
 	for _, d := range of.Domains {
@@ -471,7 +471,7 @@ func provenance(of benchmark.SystemRun) bool {
 	return found
 }
 
-// failureTable has a row for each step of a system with failures.
+// failureTable has a row for each stage of each system with failures.
 func (r *Report) failureTable() page.Table {
 	t := page.Table{
 		Title:  "What failed",

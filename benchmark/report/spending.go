@@ -15,16 +15,16 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Spending is the reading and the cost of a system. Paid tokens are prompts, replies and embeddings, whether
-// paid now or in an earlier run.
+// Spending is the amount that a system reads, and its cost. Paid tokens are prompts, replies and embeddings,
+// whether they were paid now or in an earlier run.
 type Spending struct {
-	// Turns, Searches and Read are means over the questions: turns of an agent (1 for systems that read
-	// once), searches, and all tokens read.
+	// Turns, Searches and Read are means per question: the turns of an agent (1 for systems that read once),
+	// the searches, and all tokens read.
 	Turns    float64 `json:"turns"`
 	Searches float64 `json:"searches"`
 	Read     float64 `json:"tokens_read"`
-	// Index is the number of tokens paid for the index, Question for a question, of which Cached were in the
-	// provider's cache; IndexMoney and QuestionMoney are their prices, nil if unknown.
+	// Index is the number of tokens paid for the index, Question the number paid per question, of which Cached
+	// were in the provider's cache. IndexMoney and QuestionMoney are their prices, nil if unknown.
 	Index         float64  `json:"index_tokens"`
 	Question      float64  `json:"question_tokens"`
 	Cached        float64  `json:"question_tokens_provider_cached"`
@@ -32,13 +32,13 @@ type Spending struct {
 	QuestionMoney *float64 `json:"question_money,omitempty"`
 }
 
-// questionCounts are the numbers of questions among which the cost of an index is divided.
+// questionCounts are the numbers of questions over which a table spreads the cost of an index.
 var questionCounts = []int{100, 1_000, 10_000}
 
-// at returns the cost of one of n questions over the same corpus, in tokens.
+// at returns the cost of a question in tokens if the cost of the index is spread over n questions.
 func (s Spending) at(questions int) float64 { return s.Question + s.Index/float64(questions) }
 
-// money returns the same in money.
+// money returns the same cost in money, nil if a price is unknown.
 func (s Spending) money(questions int) *float64 {
 	if s.IndexMoney == nil || s.QuestionMoney == nil {
 		return nil
@@ -46,7 +46,7 @@ func (s Spending) money(questions int) *float64 {
 	return ref(*s.QuestionMoney + *s.IndexMoney/float64(questions))
 }
 
-// spending adds up the reading and the cost of a system.
+// spending computes what a system reads and costs; nil if another program answered without reporting its usage.
 func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 	var out Spending
 	var index, answers graphrag.Usage
@@ -81,7 +81,7 @@ func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 	return &out
 }
 
-// spendingTable shows the reading and the cost of a question by system, and the charts.
+// spendingTable shows what each system reads and costs for a question, and the charts of it.
 func (r *Report) spendingTable() page.Table {
 	tokens, money := page.Group{Heading: "Tokens a question, of", Qualified: true}, page.Group{Heading: r.currency + " a question, of", Qualified: true}
 	for _, n := range questionCounts {
@@ -133,8 +133,8 @@ func (r *Report) spendingTable() page.Table {
 	return t
 }
 
-// costChart has a dot for each system: the first figure of the ranking over a cost in tokens. A line joins
-// the systems that no other one beats in both.
+// costChart has a dot for each system: the leading figure of the ranking over a cost in tokens. A line joins
+// the systems for which no other is both better and cheaper.
 func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Chart {
 	k := r.rank()
 	c := page.Chart{Title: k.figure.words(r.label) + " (%) over " + cost, X: axis, Dots: true}
@@ -162,7 +162,7 @@ func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Ch
 	return c
 }
 
-// stageTable shows, for systems whose index used a model, the tokens and seconds of each step of indexing.
+// stageTable shows the tokens and seconds of each step of indexing, for systems whose index used a model.
 func (r *Report) stageTable() page.Table {
 	t := page.Table{
 		Title: "The index by stage", Heading: "System, stage",
@@ -189,24 +189,24 @@ func (r *Report) stageTable() page.Table {
 	return t
 }
 
-// Payoff is the number of questions from which a graph pays: a question then costs no more with the graph
-// than with the best system without one, and is answered as well.
+// Payoff is the number of questions from which a graph pays: it is as good as the best system without a graph,
+// and its total cost per question is no higher.
 type Payoff struct {
 	Graph string `json:"graph"`
 	Plain string `json:"plain"`
-	// Questions is nil if it never pays. Low and High are its values at the bounds of the 95 % interval of
-	// the saving per question; High is nil if a question may save nothing.
+	// Questions is nil if the graph never pays. Low and High are the numbers at the bounds of the 95 % interval
+	// of the saving per question; High is nil if a question may save nothing.
 	Questions *float64 `json:"questions,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
-	// Difference is the gain in the figure with the graph, Times the cost of a question with it as a multiple
-	// of the cost without.
+	// Difference is the figure with the graph minus the figure without. Times is the cost of a question with
+	// the graph divided by the cost without.
 	Difference float64   `json:"difference"`
 	Interval   *Interval `json:"interval,omitempty"`
 	Times      float64   `json:"times"`
 }
 
-// tokensPaid is the cost of a question as a figure for comparisons.
+// tokensPaid is the number of tokens that a question costs, as a figure that can be compared.
 var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) *float64 {
 	if r.Skipped || r.Answer.Error != "" {
 		return nil
@@ -214,8 +214,8 @@ var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) 
 	return ref(float64(r.Answer.Usage.Tokens()))
 }}
 
-// payoff compares the best system without a graph with the ones that have one; nil if either is missing, or
-// nothing was paid for an answer.
+// payoff compares the best system without a graph with the systems that have one. It is nil if there is no such
+// pair, or if no answer costs anything.
 func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	f := r.rank().figure
 	value := func(i int) *float64 { return r.Systems[i].Overall.Types[benchmark.All].estimate(f.key).value }
@@ -233,7 +233,7 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 		return nil
 	}
 	without := *r.Systems[plain].Spending
-	pays := func(graph int, saved float64) float64 { // from how many questions on, if each saves so much
+	pays := func(graph int, saved float64) float64 { // least number of questions, by the saving of each
 		switch dearer := r.Systems[graph].Spending.Index - without.Index; {
 		case *value(graph) < *value(plain) || saved < 0 || saved == 0 && dearer > 0:
 			return math.Inf(1)
@@ -264,7 +264,7 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	return out
 }
 
-// sentence describes the payoff; "" for nil.
+// sentence describes the payoff; "" if it is nil.
 func (p *Payoff) sentence() string {
 	if p == nil {
 		return ""

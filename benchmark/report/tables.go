@@ -30,7 +30,7 @@ func (r *Report) Tables() []page.Table {
 			}
 		}
 	}
-	// The domain tables share their notes, below the last.
+	// All tables of domains share notes, which are shown below the last one.
 	if last := &out[len(out)-1]; r.questions() > 0 {
 		last.Notes = append(last.Notes, r.qualityNotes("the mean of the questions' F1, as in Tables 6–17 of the paper")...)
 	}
@@ -41,8 +41,8 @@ func (r *Report) Tables() []page.Table {
 	return out
 }
 
-// quality returns the columns of Tables 2 and 6–17, with one of the two F1, and their figures: types of
-// questions with keys.
+// quality returns the columns of Tables 2 and 6–17, with the given F1, and the type of questions and the key of
+// each column's figure.
 func (r *Report) quality(f1 string) (groups []page.Group, figures [][2]string) {
 	if !hasAnswers(r.types) {
 		return nil, nil
@@ -76,7 +76,7 @@ func (r *Report) quality(f1 string) (groups []page.Group, figures [][2]string) {
 	return groups, figures
 }
 
-// has reports whether any system has the figure: judges differ in their figures.
+// has reports whether any system has a figure for a type of questions; that depends on the judge.
 func (r *Report) has(kind, key string) bool {
 	return slices.ContainsFunc(r.Systems, func(s System) bool {
 		_, ok := s.Overall.Types[kind].Figure(key)
@@ -84,7 +84,7 @@ func (r *Report) has(kind, key string) bool {
 	})
 }
 
-// row returns several figures of one type of questions.
+// row returns several figures of one type of questions, by their keys.
 func (t Types) row(of string, keys ...string) (row []estimate) {
 	for _, key := range keys {
 		row = append(row, t[of].estimate(key))
@@ -92,7 +92,7 @@ func (t Types) row(of string, keys ...string) (row []estimate) {
 	return row
 }
 
-// figures returns figures of several types of questions.
+// figures returns the figures for pairs of a type of questions and a key.
 func (t Types) figures(of [][2]string) (row []estimate) {
 	for _, f := range of {
 		row = append(row, t[f[0]].estimate(f[1]))
@@ -133,7 +133,7 @@ func (r *Report) qualityNotes(f1 string) []string {
 	return notes
 }
 
-// unscored describes the questions without a score and their main cause; "" if all have one.
+// unscored describes the questions without a score and their main cause; "" if every question has a score.
 func (r *Report) unscored() string {
 	var most float64
 	why := make(map[string]int)
@@ -181,7 +181,7 @@ func (r *Report) names() []string {
 	return names
 }
 
-// questions returns the number of questions of the run, without repetitions.
+// questions returns the number of questions of the run, not counting repetitions.
 func (r *Report) questions() int {
 	most := 0
 	for _, s := range r.Systems {
@@ -213,7 +213,7 @@ func (r *Report) domainTable(i int) page.Table {
 	return t
 }
 
-// scoreNames returns the names of the scores that any system has in a part of the report.
+// scoreNames returns the names of the scores that at least one system has in a part of the report.
 func (r *Report) scoreNames(part func(System) Type) []string {
 	names := make(map[string]bool)
 	for _, s := range r.Systems {
@@ -306,7 +306,7 @@ func (r *Report) heading() string {
 	return name + strings.Replace(strings.TrimSuffix(r.label.title, ")"), " (", ", ", 1)
 }
 
-// summary describes the run in a sentence or two: its size and the settings that are not the default.
+// summary describes the run in a sentence or two: its size, and settings that are not the default.
 func (r *Report) summary() string {
 	if len(r.Systems) == 0 {
 		return "No system was run."
@@ -320,10 +320,9 @@ func (r *Report) summary() string {
 	return said
 }
 
-// addPublished puts each published row about a domain, "" for all together, below the row of the same system,
-// and rows of other systems below all. The figures fill the columns of quality; later columns stay
-// empty. There are none if the procedure of the judge or the answers differ: the figures would not compare.
-// If the data differ, a note says why.
+// addPublished adds the published rows about a domain, "" for all domains together. A row is put below the row
+// of the same system, or else at the end. The figures fill the columns of quality; later columns stay empty.
+// Nothing is added if judge or answers make the figures incomparable. If the data differ, a note says why.
 func (r *Report) addPublished(t *page.Table, domain string) {
 	if r.Published == nil || !r.label.published {
 		return
@@ -355,7 +354,7 @@ func (r *Report) addPublished(t *page.Table, domain string) {
 	t.Notes = append(t.Notes, publishedNotes(rows)...)
 }
 
-// tableOf names the table of a row if several have one of its system.
+// tableOf returns the name of a published row's table if several tables have a row of its system, otherwise "".
 func tableOf(p benchmark.PublishedRow, rows []benchmark.PublishedRow) string {
 	for _, other := range rows {
 		if other.System == p.System && other.Source != p.Source {
@@ -398,7 +397,7 @@ func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int
 	return row
 }
 
-// publishedNotes returns the sources of the rows, and their own notes.
+// publishedNotes returns the sources of published rows, and the notes of the rows.
 func publishedNotes(rows []benchmark.PublishedRow) []string {
 	var sources, notes []string
 	add := func(list *[]string, s string) {
@@ -413,17 +412,17 @@ func publishedNotes(rows []benchmark.PublishedRow) []string {
 	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
 }
 
-// estimate is a figure with its interval; both may be nil. A size is no percentage. An unmarked figure is
-// never the best of its column, and does not compete with others for it.
+// estimate is a figure with its interval; both may be nil. A size is not shown in percent. An unmarked figure
+// takes no part in the comparison for the best of its column.
 type estimate struct {
 	value    *float64
 	interval *Interval
 	size     bool
 	unmarked bool
-	ranked   bool // of the ranked chunks
+	ranked   bool // the figure describes the ranked chunks
 }
 
-// point returns a defined figure in percent over x.
+// point returns the figure, which must be defined, in percent as a point at x.
 func (m estimate) point(x float64) page.Point {
 	p := page.Point{X: x, Y: 100 * *m.value}
 	if m.interval != nil {
@@ -432,7 +431,7 @@ func (m estimate) point(x float64) page.Point {
 	return p
 }
 
-// addFigures adds rows of figures and marks the best of every column.
+// addFigures adds rows of figures to a table, and marks the best figure of every column.
 func addFigures(t *page.Table, names []string, rows [][]estimate) {
 	for i, name := range names {
 		row := page.Row{Name: name}
@@ -450,7 +449,7 @@ func addFigures(t *page.Table, names []string, rows [][]estimate) {
 	}
 }
 
-// isBest reports whether f is larger than all other figures of a column, of which there must be at least one.
+// isBest reports whether f is larger than all other figures of a column, and the column has another figure.
 func isBest(rows [][]estimate, column int, f *float64) bool {
 	if f == nil {
 		return false
@@ -470,7 +469,7 @@ func isBest(rows [][]estimate, column int, f *float64) bool {
 	return smaller > 0 && equal == 1
 }
 
-// addTexts adds a row of texts; without any, all its cells are n/a.
+// addTexts adds a row of texts; without texts every cell is n/a.
 func addTexts(t *page.Table, name string, texts ...string) {
 	row := page.Row{Name: name}
 	for i := range t.Columns() {

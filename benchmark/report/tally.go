@@ -11,17 +11,17 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// tally collects the questions of one part of a report by type.
+// tally collects the questions of one part of a report, such as a domain, by type.
 type tally struct {
 	types   []benchmark.Type
-	words   bool // verdicts compare words
-	run     bool // the system was run: there are figures
-	reports bool // it reads only reports, see provenance
+	words   bool // the judge only compares words
+	run     bool // the system was run, so there are figures
+	reports bool // the system reads no source text, see provenance
 	byType  map[string]*typeTally
 }
 
-// typeTally collects the questions of one type: one sample per figure, in the order of allFigures, and the
-// judge's aggregates.
+// typeTally collects the questions of one type: a sample for each of allFigures, in their order, and the sums
+// of the judge's verdicts.
 type typeTally struct {
 	n, unscored int
 	refusals    stats.Refusals
@@ -35,7 +35,7 @@ func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 		types: run.Dataset.Types, words: labelOf(run).words, run: of.NotApplicable == "", reports: provenance(of),
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
-	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
+	for _, kind := range t.types { // types without questions get an entry too
 		t.byType[kind.Key] = newTypeTally()
 	}
 	return t
@@ -58,8 +58,7 @@ func (t *tally) add(r benchmark.Result) {
 	}
 }
 
-// add adds a question. For a system that only reads reports nothing is known of its source text, even if it
-// found nothing.
+// add adds a question. With reports, figures that describe source texts stay undefined.
 func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range allFigures {
 		if f.of != nil && !(reports && f.sources) {
@@ -89,7 +88,8 @@ func (t *typeTally) add(r benchmark.Result, reports bool) {
 	}
 }
 
-// figures fills in the means and the named scores, and returns the intervals of the judge's figures and of the others.
+// figures sets the means and the named scores of in. It returns the intervals of the judge's figures and those
+// of the other figures.
 func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	judged, others = make(map[string]Interval), make(map[string]Interval)
 	for i, f := range allFigures {
@@ -139,7 +139,7 @@ func (t *tally) report() Types {
 			}
 			j.Intervals, r.Intervals = tt.figures(&r)
 			if !t.words {
-				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
+				maps.Copy(r.Intervals, j.Intervals) // the JSON has one key "intervals" for both
 			}
 		}
 		out[key] = r
@@ -147,7 +147,7 @@ func (t *tally) report() Types {
 	return out
 }
 
-// judged returns the counts and bounds of the verdicts.
+// judged returns the counts of the verdicts, and the bounds of their figures.
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
 	j := &Judged{
@@ -182,15 +182,15 @@ func (t *tally) overall() Overall {
 	return o
 }
 
-// MinQuestions is the least number of questions for an interval or a test: with fewer it would be misleading.
+// MinQuestions is the least number of questions for an interval or a test. With fewer it would mislead.
 const MinQuestions = 10
 
-// sample collects one figure over questions, with the source page of each: questions about one page are not
-// independent.
+// sample holds the values of a figure over questions, with the source page of each: questions about the same
+// page are not independent.
 type sample struct {
 	values    []float64
 	sources   []string
-	questions int // without repetitions
+	questions int // number of questions, not counting repetitions
 }
 
 func (s *sample) add(v *float64, r benchmark.Result) {
@@ -203,7 +203,7 @@ func (s *sample) add(v *float64, r benchmark.Result) {
 	}
 }
 
-// mean returns the mean, nil of no values.
+// mean returns the mean of the values, nil if there are none.
 func (s *sample) mean() *float64 {
 	if len(s.values) == 0 {
 		return nil
@@ -215,9 +215,9 @@ func (s *sample) mean() *float64 {
 	return ref(sum / float64(len(s.values)))
 }
 
-// interval returns the 95 % interval of the mean, cut to 0..1: Student's t over source pages. If every value
-// is 0 or 1 it is not narrower than Wilson's, which has a width even if all values are equal. It is nil with
-// too few questions.
+// interval returns the 95 % interval of the mean, cut to 0..1: Student's t over source pages. If every value is
+// 0 or 1, it is at least as wide as Wilson's interval, which has a width even if all values are equal. It is
+// nil if there are too few questions.
 func (s *sample) interval() *Interval {
 	if s.questions < MinQuestions {
 		return nil
@@ -240,7 +240,7 @@ func (s *sample) interval() *Interval {
 	return &out
 }
 
-// quantile returns the smallest value that at least a share q of the sorted values do not exceed.
+// quantile returns the smallest value such that at least a share q of the sorted values are not larger.
 func quantile(sorted []float64, q float64) float64 {
 	i := int(math.Ceil(q*float64(len(sorted)))) - 1
 	return sorted[max(i, 0)]

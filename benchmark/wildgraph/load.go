@@ -33,14 +33,14 @@ import (
 // Name is the name of the data set in reports.
 const Name = "WildGraphBench"
 
-// MaxPage is the largest page file that is read, in bytes; the largest released page has 2.2 MB.
+// MaxPage is the size, in bytes, of the largest page file that is read; the largest released page has 2.2 MB.
 const MaxPage = 64 << 20
 
-// MaxTitle is the longest title of a page, in bytes; the longest released one has 286. A longer first line is
-// no title, as in a page without line breaks.
+// MaxTitle is the length, in bytes, of the longest first line that is a title; the longest released title has
+// 286. In pages without line breaks the first line is the whole text.
 const MaxTitle = 300
 
-// Layout is the released layout, which package construct writes too.
+// Layout is the released layout. Package construct writes it too.
 var Layout = benchmark.Layout{
 	Files:     "QA/<domain>/questions.jsonl and corpus (a checkout of WildGraphBench)",
 	Judges:    Judges(false),
@@ -48,8 +48,8 @@ var Layout = benchmark.Layout{
 	Load:      Load,
 }
 
-// Judges are the procedures for questions of these types, with or without published rows to compare with:
-// those were judged by model.Paper.
+// Judges returns the procedures for questions of these types. If published rows are shown for comparison,
+// model.Paper comes before model.Joint, since it judged the published answers.
 func Judges(published bool) []judge.Procedure {
 	first, second := model.Joint, model.Paper
 	if published {
@@ -58,9 +58,9 @@ func Judges(published bool) []judge.Procedure {
 	return []judge.Procedure{judge.Entailment, first.Procedure(), lexical.Procedure, second.Procedure(), short.LiveRAGProcedure}
 }
 
-// Load reads a data set in the released layout. Every page is read once to be checked; Domain.Documents
-// streams the texts again, and they are not kept. All problems are reported together; problems of a line are
-// [*journal.LineError].
+// Load reads a data set in the released layout. Every page is read once to be checked, and again whenever
+// Domain.Documents is called, since no text is kept in memory. All problems are reported together; a problem of
+// a line is a [*journal.LineError].
 func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
@@ -79,13 +79,13 @@ func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 		return nil, err
 	}
 	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
-		set.Published.Graphs = nil // they describe all domains together
+		set.Published.Graphs = nil // the graphs are of all domains together
 	}
 	set.Judges = Judges(set.Published != nil && len(set.Published.Beside(set).Rows) > 0)
 	return set, nil
 }
 
-// domainNames lists the wanted domains, or all that the data set has, sorted.
+// domainNames returns the names of the wanted domains, or of all domains of the data set, sorted.
 func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	present, err := subdirectories(fsys, "QA")
 	_, absent := fs.Stat(fsys, "QA")
@@ -107,14 +107,13 @@ func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(wanted))), nil
 }
 
-// subdirectories returns the folders of a folder, and the links to folders.
+// subdirectories returns the names of the folders in a folder, and of links to folders.
 func subdirectories(fsys fs.FS, dir string) ([]string, error) {
 	names, isDir, err := followed(fsys, dir)
 	return slices.DeleteFunc(names, func(name string) bool { return !isDir[name] }), err
 }
 
-// followed returns the names in a folder that do not begin with a dot, and which of them are folders or links
-// to one.
+// followed returns the names in a folder without a dot at the start, and which are folders or links to one.
 func followed(fsys fs.FS, dir string) (names []string, isDir map[string]bool, err error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	isDir = make(map[string]bool)
@@ -156,12 +155,12 @@ func loadDomain(fsys fs.FS, name string, n *notes) (benchmark.Domain, error) {
 	return d, err
 }
 
-// topic is one article's folder: its pages and references.
+// topic is the folder of an article: its pages and references.
 type topic struct {
 	fsys  fs.FS
 	dir   string
-	files []string // names below reference_pages, sorted
-	// others are the names there that are no pages.
+	files []string // file names in reference_pages, sorted
+	// others are the names in reference_pages that are not page files.
 	others []string
 	join   *Join
 }
@@ -175,12 +174,12 @@ func (t *topic) open() error {
 	for _, name := range names {
 		if isDir[name] || !strings.HasSuffix(name, ".txt") {
 			t.others = append(t.others, name)
-		} else { // what is no regular file is refused when it is read
+		} else { // read refuses an irregular file
 			t.files = append(t.files, name)
 		}
 	}
 	if len(t.files) == 0 {
-		return fmt.Errorf("%s holds no .txt page", pages)
+		return fmt.Errorf("%s has no page: want files NAME.txt", pages)
 	}
 	slices.Sort(t.files)
 	var refs []Reference
@@ -192,7 +191,7 @@ func (t *topic) open() error {
 	return err
 }
 
-// check reads all pages once: a text that cannot be indexed should be known before a run.
+// check reads all pages before the run, since a page that cannot be indexed would end it.
 func (t *topic) check(d *benchmark.Domain) error {
 	sum := sha256.New()
 	var problems []error
@@ -210,12 +209,12 @@ func (t *topic) check(d *benchmark.Domain) error {
 	return errors.Join(problems...)
 }
 
-// read reads a page.
+// read returns the text of a page.
 func (t *topic) read(file string) (string, error) {
 	return benchmark.ReadText(t.fsys, path.Join(t.dir, "reference_pages", file), MaxPage)
 }
 
-// documents streams the pages in the order of their names.
+// documents streams the pages of a topic in the order of their file names.
 func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, file := range t.files {
@@ -231,8 +230,8 @@ func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// pageTitle returns the first line of a page without its heading mark. A heading that is too long is cut;
-// another line that is too long is replaced by the name of the file.
+// pageTitle returns the first line of a page without heading marks. A heading longer than MaxTitle is cut;
+// another line longer than MaxTitle is replaced by the name of the file.
 func pageTitle(file, page string) string {
 	first, _, _ := strings.Cut(page, "\n")
 	title, heading := strings.CutPrefix(strings.TrimSpace(first), "# ")
@@ -250,13 +249,13 @@ type Reference struct {
 	URL   string `json:"url"`
 }
 
-// Slug returns the stem of the file of a page with that title: only ASCII letters, digits, hyphens and single
-// blanks, at most 80 of them. A cut may leave a blank at the end, which is part of the name. Titles without
-// any such character share the slug "page".
+// Slug returns the file name, without extension, of the page with a title: only ASCII letters, digits, hyphens
+// and single blanks, at most 80 of them. If it was cut it may end with a blank. All titles without such
+// characters have the slug "page".
 func Slug(title string) string {
 	kept := strings.Map(func(r rune) rune {
 		switch {
-		case r == '_' || r >= 0x1c && r <= 0x1f || unicode.IsSpace(r): // the white space of the tool that named the files
+		case r == '_' || r >= 0x1c && r <= 0x1f || unicode.IsSpace(r): // white space in the program that named the files
 			return ' '
 		case r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
 			return r
@@ -270,8 +269,8 @@ func Slug(title string) string {
 	return slug
 }
 
-// urlKey returns the form in which URLs are compared: without the fragment. A trailing slash or another
-// scheme makes another reference.
+// urlKey returns a URL without its fragment, for comparisons. URLs that differ in a trailing slash or in the
+// scheme are different references.
 func urlKey(url string) string {
 	key, _, _ := strings.Cut(url, "#")
 	return key
@@ -280,12 +279,12 @@ func urlKey(url string) string {
 // Join maps reference URLs to page files.
 type Join struct {
 	pages map[string][]string // urlKey → file names, sorted
-	urls  map[string][]string // file name → URLs, in file order
+	urls  map[string][]string // file name → URLs, in the order of the references
 }
 
-// NewJoin joins references to page files by title. A URL with several titles leads to several files, and
-// titles with one slug share a file: the relation is many-to-many. Files are found exactly or, failing that,
-// without regard to case.
+// NewJoin joins references to page files by the slugs of their titles. The relation is many-to-many: a URL with
+// several titles leads to several files, and titles with equal slugs share a file. Files are found by their
+// exact name, or else without regard to case.
 func NewJoin(refs []Reference, files []string) *Join {
 	exact := make(map[string]bool, len(files))
 	folded := make(map[string]string, len(files))
@@ -316,10 +315,10 @@ func NewJoin(refs []Reference, files []string) *Join {
 	return j
 }
 
-// Pages returns the files that may hold the page of a URL, sorted; none if it was never stored.
+// Pages returns the files that may hold the page of a URL, sorted; none if the release has no page of it.
 func (j *Join) Pages(url string) []string { return j.pages[urlKey(url)] }
 
-// URLs returns the URLs of the pages that share a file, in the order of the references.
+// URLs returns the URLs whose pages share a file, in the order of the references.
 func (j *Join) URLs(file string) []string { return j.urls[file] }
 
 // question is one line of questions.jsonl.
@@ -338,7 +337,7 @@ const (
 	Summary    = "summary"
 )
 
-// Types returns the types of questions with the top-k of the paper, section 4.1.
+// Types returns the types of questions, with the top-k of section 4.1 of the paper.
 func Types() []benchmark.Type {
 	return []benchmark.Type{
 		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", Form: graphrag.Sentence, K: 5},
@@ -347,8 +346,7 @@ func Types() []benchmark.Type {
 	}
 }
 
-// parseType reads a question type in any spelling of the released files and tools ("single-fact",
-// "multi_fact", "type3", …).
+// parseType returns the type of questions for any spelling in the released files and tools, such as "type3".
 func parseType(s string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "single-fact", "single_fact", "single", "type1":
@@ -365,7 +363,7 @@ func parseType(s string) (string, error) {
 func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
-	var dropped []string // gold statements
+	var dropped []string // number of blank or repeated gold statements by question
 	seen := make(map[string]int)
 	err := journal.EachLine(t.fsys, name, journal.DefaultMaxLine, func(line int, q question) error {
 		text := strings.TrimSpace(q.Question)
@@ -375,7 +373,7 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 			dropped = append(dropped, fmt.Sprintf("%d of %s", lost, id))
 		}
 		if first, dup := seen[text]; dup && err == nil {
-			err = fmt.Errorf("the question of line %d again", first)
+			err = fmt.Errorf("line %d asks the same question", first)
 		}
 		if err != nil {
 			return err
@@ -387,7 +385,7 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 	})
 	n.add(domain, "gold statements left out, being null, blank or repeated", dropped)
 	if len(items) == 0 && err == nil {
-		err = fmt.Errorf("%s holds no question", name)
+		err = fmt.Errorf("%s has no question", name)
 	}
 	return items, err
 }
@@ -395,7 +393,7 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 // item checks one question and joins it to its pages.
 func (t *topic) item(q question) (benchmark.Item, error) {
 	if len(q.Type) != 1 {
-		return benchmark.Item{}, fmt.Errorf("question_type holds %d types, want one", len(q.Type))
+		return benchmark.Item{}, fmt.Errorf("question_type has %d types, want one", len(q.Type))
 	}
 	kind, err := parseType(q.Type[0])
 	if err != nil {
@@ -411,11 +409,11 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 	case it.Question.Text == "":
 		return it, errors.New("the question is empty")
 	case kind == Summary && len(it.Statements) == 0:
-		return it, errors.New("a summary question without gold_statements that say something")
+		return it, errors.New("the summary question has no gold_statements that say something")
 	case kind != Summary && strings.TrimSpace(q.Answer) == "":
-		return it, errors.New("a fact question without answer")
+		return it, errors.New("the fact question has no answer")
 	case len(q.URLs) == 0:
-		return it, errors.New("no ref_urls")
+		return it, errors.New("the question has no ref_urls")
 	}
 	for _, url := range q.URLs {
 		if strings.TrimSpace(url) == "" {
@@ -433,7 +431,7 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 	return it, nil
 }
 
-// distinct returns the statements that are not blank, each once; null is read as "".
+// distinct returns the statements that are not blank, each once.
 func distinct(statements []string) []string {
 	var out []string
 	seen := make(map[string]bool)
@@ -446,17 +444,17 @@ func distinct(statements []string) []string {
 	return out
 }
 
-// notes describe irregularities and how they were handled.
+// notes are sentences on irregularities of the data and how they were handled.
 type notes []string
 
-// add records an irregularity in a domain, and its places.
+// add adds a note on an irregularity in a domain, with the places where it occurs.
 func (n *notes) add(domain, what string, places []string) {
 	if len(places) > 0 {
 		*n = append(*n, fmt.Sprintf("%s: %s (%d): %s", domain, what, len(places), some(places)))
 	}
 }
 
-// some returns the first few of a list.
+// some lists the first five texts, and the number of others.
 func some(all []string) string {
 	const most = 5
 	if n := len(all); n > most {
@@ -465,15 +463,15 @@ func some(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// paper is the source of the published figures, paperModel answered and paperJudge judged there (section
-// 4.1).
+// paper is the source of the published figures, paperModel the model that answered and paperJudge the model
+// that judged there (section 4.1).
 const (
 	paper      = "arXiv 2602.02053"
 	paperModel = "gpt-4o-mini"
 	paperJudge = "gpt-5-mini"
 )
 
-// Human is the name of the row of Table 3's annotators.
+// Human is the name of the row of the human annotators in Table 3.
 const Human = "human"
 
 // Published returns the figures of the paper for these domains: Table 2 and the domains' rows of Tables 6–17,
@@ -487,11 +485,11 @@ func Published(domains []string) *benchmark.Published {
 	rows, err1 := csv.NewReader(strings.NewReader(publishedCSV)).ReadAll()
 	graphs, err2 := csv.NewReader(strings.NewReader(graphsCSV)).ReadAll()
 	if err := errors.Join(err1, err2); err != nil {
-		panic(err) // they are part of the program
+		panic(err) // the embedded files are valid
 	}
 	p := benchmark.Published{Graphs: graphs}
 	known := false
-	for _, row := range rows[1:] { // below the headings
+	for _, row := range rows[1:] { // without the row of headings
 		if domain := row[1]; domain == "" || slices.Contains(domains, domain) {
 			p.Rows = append(p.Rows, publishedRow(row))
 			known = known || domain != ""
@@ -513,13 +511,13 @@ var publishedCSV string
 //go:embed graphs.csv
 var graphsCSV string
 
-// releases are digests of released domains; for the others only the number of questions is known.
+// releases has digests of released domains. For other domains only the number of questions is known.
 var releases = map[string]string{
 	"history": "beb722de32988bc4", "human_activities": "5e360c6048a8ea2b", "mathematics": "8756da063a8c5fee",
 	"nature": "c0fb9b184d29e866", "people": "dd0100dd1f3be749", "philosophy": "3a188c6c81ad36c3",
 }
 
-// digest identifies the questions of a domain, their gold and its pages.
+// digest returns a digest of a domain's questions, their gold and its pages.
 func digest(d benchmark.Domain) string {
 	texts := []string{d.Fingerprint}
 	for _, it := range d.Items {
@@ -549,8 +547,8 @@ func publishedRow(row []string) benchmark.PublishedRow {
 	}
 	switch {
 	case system == Human:
-		// Its average is weighted as the whole benchmark's questions, 667 to 191;
-		// with the 77 and 32 of people it is 84.40.
+		// The average in the table is weighted by the numbers of questions of the whole benchmark, 667 to 191.
+		// With the 77 and 32 of the domain people it would be 84.40.
 		r.Model = "annotators"
 		r.Note = "the averages of Table 3 are weighted as the questions of the whole benchmark, 667 to 191; weighted as this domain's that of people is 84.40"
 	case row[0] == "3":

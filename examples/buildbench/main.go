@@ -45,7 +45,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// settings has the parsed flags.
+// settings are the parsed flags.
 type settings struct {
 	articles     []string
 	out, parquet string
@@ -78,28 +78,28 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	})
 	fs.IntVar(&s.mostArticles, "articles", 0, "at most `N` articles, those with the most references (0 = all)")
 	fs.StringVar(&s.parquet, "parquet", "", "`FOLDER` of tables in Parquet, in place of -article: they are written as JSON lines, which wildgraphbench reads")
-	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
-	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
-	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")
+	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build continues from the files in it")
+	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "the User-Agent that servers get; name an address where you can be reached")
+	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: this program reads them)")
 	fs.Func("trust", "`PREFIX` of addresses beyond the public ones that may be asked, at any port, such as 10.1.0.0/16 (repeatable)", func(v string) error {
 		p, err := netip.ParsePrefix(v)
 		s.trusted = append(s.trusted, p)
 		return err
 	})
-	fs.BoolVar(&s.noRobots, "no-robots", false, "do not read robots.txt, for servers of one's own")
+	fs.BoolVar(&s.noRobots, "no-robots", false, "do not read robots.txt, for your own servers")
 	fs.DurationVar(&s.pause, "pause", time.Second, "least `TIME` between two requests to a host")
-	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that states, asks and checks (default: $WILDGRAPH_MODEL, else rules)")
+	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that writes statements and questions and checks them (default: $WILDGRAPH_MODEL, else rules)")
 	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by programs (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	s.temperature = new(float64)
 	fs.Func("temperature", cli.TemperatureUsage, cli.Temperature(&s.temperature))
-	fs.IntVar(&s.Single, "single", 0, "at most `N` questions of one source an article (0 = all)")
-	fs.IntVar(&s.Multi, "multi", 0, "at most `N` questions of several sources an article (0 = all)")
-	fs.IntVar(&s.Summary, "summary", 0, "at most `N` summaries an article (0 = all)")
-	fs.BoolVar(&s.Apart, "apart", false, "no question of one fact that is a gold statement of a summary")
-	fs.IntVar(&s.Concurrency, "concurrency", 8, "model calls in flight")
-	fs.Uint64Var(&s.Seed, "seed", 1, "seed of which drafts are tried first, sent with every model call")
+	fs.IntVar(&s.Single, "single", 0, "at most `N` questions of one source per article (0 = all)")
+	fs.IntVar(&s.Multi, "multi", 0, "at most `N` questions of several sources per article (0 = all)")
+	fs.IntVar(&s.Summary, "summary", 0, "at most `N` summary questions per article (0 = all)")
+	fs.BoolVar(&s.Apart, "apart", false, "omit questions of one fact if the fact is a gold statement of a summary")
+	fs.IntVar(&s.Concurrency, "concurrency", 8, "largest number of concurrent model calls")
+	fs.Uint64Var(&s.Seed, "seed", 1, "seed of the order in which drafts are tried, also sent with every model call")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
 	}
@@ -118,7 +118,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		problems = append(problems, errors.New("-article and -parquet are two ways to a benchmark: leave one out"))
 	}
 	if min(s.Single, s.Multi, s.Summary, s.budgetTokens) < 0 || s.Concurrency < 1 || s.pause <= 0 {
-		problems = append(problems, errors.New("a number is negative, or -concurrency or -pause 0"))
+		problems = append(problems, errors.New("numbers must not be negative, and -concurrency and -pause not 0"))
 	}
 	if s.cache == "" && s.model != "" {
 		if s.cache, err = paid.UserFile(); err != nil {
@@ -167,7 +167,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return b.all(ctx, stdout)
 }
 
-// parts returns the steps by the model, with its client, or by rules.
+// parts returns the stages of a build: by the model, together with its client, or by rules.
 func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error) {
 	if s.model == "" {
 		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, nil, nil
@@ -214,7 +214,7 @@ func table(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func table(from, to string) error {
 	})
 }
 
-// web fetches articles, with their links, and the pages that they cite.
+// web fetches articles, with their links, and the pages that the articles cite.
 type web struct {
 	articles, pages *fetch.Fetcher
 	files           *cli.Files
@@ -237,7 +237,7 @@ func newWeb(s settings) (web, error) {
 			return nil
 		}
 		if err := fetch.Public(to); err != nil {
-			return fmt.Errorf("%w; for a server of one's own -trust %s/%d", err, to.Addr().Unmap(), to.Addr().Unmap().BitLen())
+			return fmt.Errorf("%w; to permit your own server, add -trust %s/%d", err, to.Addr().Unmap(), to.Addr().Unmap().BitLen())
 		}
 		return nil
 	}}
@@ -291,13 +291,13 @@ func (b *builder) all(ctx context.Context, stdout io.Writer) error {
 	return b.table(stdout, stats)
 }
 
-// The extensions of articles; wikitext has the extensions of the wiki's own markup.
+// File name extensions of articles, and among them of wiki markup.
 var (
 	readable = append([]string{".md", ".txt", ".html", ".htm"}, wikitext...)
 	wikitext = []string{".wiki", ".wikitext", ".mediawiki"}
 )
 
-// most returns the articles with the most references, up to -articles.
+// most returns the articles with the most references, at most as many as -articles says.
 func (b *builder) most(ctx context.Context, names []string) ([]string, error) {
 	if b.mostArticles == 0 || len(names) <= b.mostArticles {
 		return names, nil
@@ -315,7 +315,7 @@ func (b *builder) most(ctx context.Context, names []string) ([]string, error) {
 	return names[:b.mostArticles], nil
 }
 
-// articles returns the URLs and files, with the files of folders.
+// articles returns the URLs and files of -article. A folder becomes the files in it.
 func articles(names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
@@ -334,7 +334,7 @@ func articles(names []string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, cli.Usagef("-article %s: no file %s", strings.Join(names, ", "), strings.Join(readable, " "))
+		return nil, cli.Usagef("-article %s: there is no file with an extension %s", strings.Join(names, ", "), strings.Join(readable, " "))
 	}
 	return out, nil
 }
@@ -366,7 +366,7 @@ func (b *builder) article(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// parsed reads an article, as sections and as Markdown.
+// parsed reads an article and returns it parsed and as Markdown.
 func (b *builder) parsed(ctx context.Context, name string) (a *construct.Article, source string, err error) {
 	if source, err = b.article(ctx, name); err != nil {
 		return nil, "", err
@@ -448,7 +448,7 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	if err != nil {
 		return c, err
 	}
-	defer root.Close() // only read
+	defer root.Close() // closing a folder that was only read cannot lose data
 	if path, err = url.PathUnescape(path); err != nil {
 		return c, err
 	}
@@ -456,7 +456,7 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	if err != nil {
 		return c, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	data, err := io.ReadAll(io.LimitReader(f, load.MaxFile))
 	if err != nil {
 		return c, err
@@ -472,8 +472,8 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	return c, nil
 }
 
-// progress prints the progress of the stages of a model, a line for each tenth, with the estimated time
-// left and the cost.
+// progress prints the progress of each stage that calls a model, a line for each tenth, with the estimated time
+// left and the cost so far.
 func (b *builder) progress(title string) func(stage string, done, total int) {
 	var began time.Time
 	return func(stage string, done, total int) {
@@ -484,7 +484,7 @@ func (b *builder) progress(title string) func(stage string, done, total int) {
 			left := time.Duration(float64(time.Since(began)) / float64(done) * float64(total-done))
 			account := b.client.Account()
 			open := account.Total.Unknown
-			account.Total.Unknown = 0 // most of them are running
+			account.Total.Unknown = 0 // most of the unknown calls are still running
 			b.say("%s: %s, %d of %d (%s left). So far %s %d attempts are running, or their cost is not known.", title, stage, done, total, left.Round(time.Second), cli.Bill(account), open)
 		}
 	}
@@ -494,7 +494,7 @@ func (b *builder) say(format string, args ...any) {
 	fmt.Fprintln(b.stderr, display.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// table writes the report for people.
+// table writes the figures of all articles as a table for people.
 func (b *builder) table(w io.Writer, stats []construct.Stats) error {
 	t := page.Table{Title: "Built", Heading: "Article", Groups: []page.Group{
 		{Columns: []string{"Sources", "Pages", "Tokens", "Sections", "Triples"}},

@@ -42,19 +42,19 @@ func main() {
 	os.Exit(cli.Fail(os.Stderr, "graphview", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
-// about is the help above the flags.
+// about is the text of the help above the flags.
 const about = `
 PATH follows the flags: a document or a folder of them, from which rules extract names and facts; the output
 folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON of a kg.Extraction
 on each line. No model is called.`
 
-// run is the program without its process.
+// run runs the program with these arguments and streams.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := cli.NewFlags("graphview")
 	out := flags.String("out", "graph.html", "the `FILE` to write: .html for a page, .svg for a picture")
-	question := flags.String("q", "", "show what led to the answer to a `QUESTION`")
+	question := flags.String("q", "", "show the part of the graph that led to the answer to a `QUESTION`")
 	title := flags.String("title", "", "`TEXT` at the top of the page (default: the name of PATH)")
-	most := flags.Int("max-nodes", 0, "at most `N` entities, those with most neighbours (0 = 20,000, of a question 120)")
+	most := flags.Int("max-nodes", 0, "at most `N` entities, those with the most neighbours (0 = 20,000, or 120 with -q)")
 	flags.Usage = func() { cli.Help(stderr, flags, about) }
 	if err := cli.Parse(flags, args, stderr); err != nil {
 		return err
@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := view.Options{Title: display.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), Note: note, MaxNodes: *most}
 	if system != nil {
 		o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
-			chunks, ok, _ := system.Get(ctx, doc) // in memory
+			chunks, ok, _ := system.Get(ctx, doc) // cannot fail: the index is in memory
 			return chunks, ok
 		}
 	}
@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// ask answers a question. It returns the evidence with the answer.
+// ask answers a question and returns the answer with its evidence.
 func ask(ctx context.Context, system *kit.System, question string) (*view.Asked, error) {
 	if system == nil {
 		return nil, cli.Usagef("-q: a saved graph has no texts to answer from; name the folder of the documents")
@@ -112,10 +112,10 @@ func ask(ctx context.Context, system *kit.System, question string) (*view.Asked,
 	return &view.Asked{Question: question, Answer: a.Text, Found: a.Found}, nil
 }
 
-// byRules is a note on graphs that this program makes.
+// byRules is the note on graphs whose names and facts rules found.
 const byRules = "Names and facts are found by rules; a language model finds better ones: ask -serve with -system and -model"
 
-// read reads a graph, its system (nil for a saved graph), and a note on its origin.
+// read reads a graph, and returns its system (nil for a saved graph) and a note on its origin.
 func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.System, string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -142,7 +142,7 @@ func saved(ctx context.Context, name string) (*kg.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	base, err := kg.NewBase(kg.Options{})
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, stri
 	return system, "", err
 }
 
-// elsewhere reads the index of another program, nil without one.
+// elsewhere reads the index that another program made, nil if the folder has none.
 func elsewhere(fsys fs.FS) (*foreign.Index, error) {
 	for name, open := range map[string]func(fs.FS) (*foreign.Index, error){
 		"kv_store_text_chunks.json": foreign.ReadLightRAG, "text_units.parquet": foreign.ReadGraphRAG, "create_final_text_units.parquet": foreign.ReadGraphRAG,
@@ -199,7 +199,7 @@ func elsewhere(fsys fs.FS) (*foreign.Index, error) {
 // documents indexes a folder of documents by rules.
 func documents(ctx context.Context, parts kit.Kit, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
 	reader := cli.NewFiles()
-	defer reader.Close() // only read
+	defer reader.Close() // only stops the parser of PDF
 	files, skipped, err := reader.Folder(ctx, fsys)
 	for _, s := range skipped {
 		fmt.Fprintln(stderr, "Note:", display.OneLine(s.Error()))

@@ -43,7 +43,7 @@ func main() {
 	program.Main(program.Stores{Open: open, Flags: j.flags, Share: j.share})
 }
 
-// open opens the store at a place, read-only if reading is set.
+// open opens the store that -store names, read-only if reading is set.
 func open(ctx context.Context, place string, reading bool) (store.Store, error) {
 	switch {
 	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
@@ -54,22 +54,22 @@ func open(ctx context.Context, place string, reading bool) (store.Store, error) 
 	return disk.Open(place, disk.Options{ReadOnly: reading})
 }
 
-// job is the part of an index that this process takes.
+// job says which part of a Temporal job this process takes.
 type job struct {
 	server, name string
 	o            temporal.Options
 }
 
 func (j *job) flags(fs *flag.FlagSet) {
-	fs.StringVar(&j.server, "temporal", "", "`HOST:PORT` of a Temporal server, which hands out the shares of an index to workers")
+	fs.StringVar(&j.server, "temporal", "", "`HOST:PORT` of a Temporal server, which assigns the shares of an index to workers")
 	fs.StringVar(&j.name, "job", "index", "`NAME` of the job")
 	fs.IntVar(&j.o.Shares, "shares", 0, "`NUMBER` of shares of the job (default 8)")
-	fs.IntVar(&j.o.Slots, "slots", 0, "`NUMBER` of shares that this process does at a time (default 1)")
+	fs.IntVar(&j.o.Slots, "slots", 0, "`NUMBER` of shares on which this process works at a time (default 1)")
 	fs.DurationVar(&j.o.Heartbeat, "heartbeat", 30*time.Second, "`TIME` after which a silent worker counts as dead")
 	fs.StringVar(&j.o.Queue, "queue", "", "`NAME` of the task queue (default wildgraph)")
 }
 
-// share works for jobs until the context ends, or for one job until it ends.
+// share works on the shares of jobs until the context ends, or, with documents, on its own job until that ends.
 func (j *job) share(ctx context.Context, x *index.Index, worker bool, logs io.Writer) (ended bool, err error) {
 	if j.server == "" {
 		return false, nil
@@ -95,7 +95,7 @@ func (j *job) share(ctx context.Context, x *index.Index, worker bool, logs io.Wr
 	return false, errors.Join(err, <-stopped)
 }
 
-// patience bounds the wait for a server.
+// patience is the longest time to wait for a server.
 const patience = time.Minute
 
 func (j *job) dial(ctx context.Context, logs io.Writer) (c client.Client, err error) {
@@ -108,7 +108,7 @@ func (j *job) dial(ctx context.Context, logs io.Writer) (c client.Client, err er
 	return nil, ctx.Err()
 }
 
-// line returns the progress in a line.
+// line returns the progress of a job as one line.
 func line(p index.Progress) string {
 	return fmt.Sprintf("round %d: %d of %d shares, %s replies missing before; %s calls, %s texts embedded",
 		p.Round, p.Done, p.Shares, display.Digits(p.Missing), display.Digits(p.Usage.Calls), display.Digits(p.Texts))

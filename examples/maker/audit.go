@@ -37,33 +37,33 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// alignment is a line of the file that people label: a triple that was read, the triple of the graph that
-// it was linked to, and the passage that this was aligned with.
+// alignment is a line of the file that people label: a triple read from a passage, the triple of the graph to
+// which it was linked, and the passage with which that triple was aligned.
 type alignment struct {
 	ID         string  `json:"id"`
-	Similarity float64 `json:"similarity"` // of the two triples
+	Similarity float64 `json:"similarity"` // similarity of the two triples
 	Question   string  `json:"question"`
 	Read       string  `json:"read"`
 	Triple     string  `json:"triple"`
 	Passage    string  `json:"passage"`
-	Label      string  `json:"label"`           // by people: aligned, misaligned or unsure
-	Model      string  `json:"model,omitempty"` // the label by a model
-	Rule       string  `json:"rule"`            // misaligned if the passage lacks a name of the triple, word for word
-	Of         int     `json:"of"`              // the number of alignments in its band
+	Label      string  `json:"label"`           // label by people: aligned, misaligned or unsure
+	Model      string  `json:"model,omitempty"` // label by a model
+	Rule       string  `json:"rule"`            // misaligned if the passage lacks a name of the triple
+	Of         int     `json:"of"`              // number of alignments in its band of similarity
 }
 
 const (
 	aligned    = "aligned"
 	misaligned = "misaligned"
 	unsure     = "unsure"
-	// bands is the number of bands of similarity, perBand the size of the sample of each: about a hundred
-	// in all, as in the study of GeAR's online variant (LiveRAG 2025).
+	// bands is the number of bands of similarity, perBand the number of alignments sampled from each: about a
+	// hundred in all, as in the study of GeAR's online variant (LiveRAG 2025).
 	bands, perBand = 5, 20
 )
 
 func band(similarity float64) int { return min(max(int(similarity*bands), 0), bands-1) }
 
-// auditing has the flags of an audit.
+// auditing are the flags of the subcommand audit.
 type auditing struct {
 	data, questions, docs, graph, model, out string
 	plain                                    bool
@@ -79,12 +79,12 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 	var a auditing
 	fs.StringVar(&a.data, "data", "", "`DIR` of multi-hop data sets")
 	fs.StringVar(&a.questions, "questions", "", "`FILE` of questions, in place of -data")
-	fs.StringVar(&a.docs, "docs", "", "`FOLDER` or file that the questions of -questions are about")
-	fs.StringVar(&a.graph, "kg", "", "`PATH` of the graph, as of wildgraphbench (default: what rules extract from the passages)")
+	fs.StringVar(&a.docs, "docs", "", "`FOLDER` or file of the documents for -questions")
+	fs.StringVar(&a.graph, "kg", "", "`PATH` of the graph, as in wildgraphbench (default: rules extract it from the passages)")
 	fs.StringVar(&a.model, "model", "", "`NAME` of the model that reads triples and labels the sample (default: rules)")
 	fs.IntVar(&a.tokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
-	fs.BoolVar(&a.plain, "plain", true, "link as the paper does, without a least similarity and without a name in common")
-	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, a line an alignment")
+	fs.BoolVar(&a.plain, "plain", true, "link triples as the paper does, even if they have a low similarity and no name in common")
+	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, with a line for each alignment")
 	fs.IntVar(&a.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.Uint64Var(&a.seed, "seed", 1, "seed of the sample")
 	fs.Func("domains", "comma-separated `LIST` of data sets (default: all present)", cli.Names(&a.sets))
@@ -106,7 +106,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 		return err
 	}
 	if a.model != "" {
-		dir := filepath.Dir(a.out) // with replies and ledger
+		dir := filepath.Dir(a.out) // folder of replies and ledger
 		client, m, err := cli.OpenModel(a.model, 8, paid.Options{
 			File: a.out + ".replies", Run: dir, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: cli.NewLogger(stderr),
 		})
@@ -139,14 +139,14 @@ func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	files := cli.NewFiles()
-	defer files.Close() // only read
+	defer files.Close() // only stops the parser of PDF
 	return own.Load(ctx, filepath.Base(a.questions), f, docs, files.Options)
 }
 
-// write writes the sample, labelled by the model if there is one, and prints the share of alignments that
-// the rule calls wrong.
+// write writes the sample, labelled by the model if there is one, and prints the share of alignments that are
+// wrong by the rule.
 func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all []alignment) error {
 	chosen := sample(slices.Clone(all), a.seed)
 	if len(chosen) == 0 {
@@ -187,7 +187,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("maker", promptFiles)
 
-// byModel asks a model for the label of an alignment, unsure if its reply cannot be used.
+// byModel asks a model for the label of an alignment. If the reply cannot be used, the label is unsure.
 func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
 	req, err := templates.Request(ctx, "label alignments", "label", nil, prompts.Data{Label: "triple", Text: a.Triple}, prompts.Data{Label: "passage", Text: a.Passage})
 	if err != nil {
@@ -202,7 +202,7 @@ func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
 	return reply.Label, err
 }
 
-// alignments asks all questions of a domain over the graph, and records their alignments.
+// alignments asks all questions of a domain over the graph, and returns the alignments that were made.
 func alignments(ctx context.Context, k kit.Kit, path string, plain bool, d benchmark.Domain) ([]alignment, error) {
 	chunker, err := kit.Cut{KeepLinks: true}.Chunker()
 	if err != nil {
@@ -229,7 +229,7 @@ func alignments(ctx context.Context, k kit.Kit, path string, plain bool, d bench
 	return slices.Concat(lists...), err
 }
 
-// graphOf returns the graph of a file or folder, or the graph that rules extract from the chunks.
+// graphOf returns the graph in a file or folder, or if path is empty the graph that rules extract from chunks.
 func graphOf(ctx context.Context, k kit.Kit, path string, chunks []graphrag.Chunk) (*triples.Index, error) {
 	if path != "" {
 		return triples.Load(ctx, path, nil)
@@ -254,7 +254,7 @@ func graphOf(ctx context.Context, k kit.Kit, path string, chunks []graphrag.Chun
 	}, triples.Options{})
 }
 
-// listen asks a question and records the triples that are linked and aligned.
+// listen asks a question and returns the alignments that were made for it.
 func listen(ctx context.Context, p gear.Parts, plain bool, domain string, q graphrag.Question) ([]alignment, error) {
 	l := &listener{Retriever: p.Align, linked: map[string]alignment{}, names: map[string][2]string{}}
 	graph := p.Graph
@@ -274,10 +274,10 @@ func listen(ctx context.Context, p gear.Parts, plain bool, domain string, q grap
 	return l.out, nil
 }
 
-// listener records for one question the triples that were linked to the graph, each with its most similar triple there.
+// listener records, for a question, each triple linked to the graph with its most similar triple there.
 type listener struct {
 	graphrag.Retriever
-	linked map[string]alignment // by the text of the triple: the link with the highest similarity
+	linked map[string]alignment // most similar link of each linked triple, by its text
 	names  map[string][2]string
 	out    []alignment
 }
@@ -321,7 +321,7 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 }
 
 // ruled returns aligned if a passage contains both names of a triple, word for word, otherwise misaligned. It
-// checks neither other names nor the relation.
+// does not look at other forms of the names, nor at the relation.
 func ruled(passage string, names [2]string) string {
 	words := func(s string) string {
 		return " " + strings.Join(strings.FieldsFunc(text.FoldName(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ") + " "
@@ -370,8 +370,8 @@ func (t *tally) add(label string) {
 	}
 }
 
-// rate returns the share of wrong alignments in percent, weighted by band, with Wilson's 95 % interval for the
-// effective number of labels (Kish).
+// rate returns the share of wrong alignments in percent, with bands weighted by size, and Wilson's 95 %
+// interval for the effective number of labels (Kish).
 func rate(list ...tally) string {
 	wrong, all, squares, n := 0., 0., 0., 0
 	for _, b := range list {
@@ -394,7 +394,7 @@ func rate(list ...tally) string {
 	return fmt.Sprintf("%.1f [%.1f, %.1f] of %d", 100*wrong/all, 100*i.Low, 100*i.High, n)
 }
 
-// runAudited prints the share of misaligned ones in each band, by people, a model and the rule.
+// runAudited prints the share of misaligned triples in each band: by people, by a model and by the rule.
 func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) != 1 {
 		return cli.Usagef("use it as: maker audited FILE")
@@ -403,8 +403,8 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()        // only read
-	var by [3][bands]tally // by people, a model, the rule
+	defer f.Close()        // closing a file that was only read cannot lose data
+	var by [3][bands]tally // labels by people, a model and the rule
 	var problems []error
 	for line, err := range journal.ReadLines[alignment](f, journal.LineOptions{Name: args[0]}) {
 		x := line.Value

@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// tool is one subcommand.
+// tool is a subcommand.
 type tool struct {
 	name, about string
 	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
@@ -41,12 +41,12 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if errors.Is(err, errTorn) {
-		os.Exit(3) // an unfinished write
+		os.Exit(3) // the file ends in an unfinished write
 	}
 	os.Exit(cli.Fail(os.Stderr, "maker", err))
 }
 
-// run is main without the arguments, streams and exit of a process, for tests.
+// run runs the program with these arguments and streams.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		for _, t := range tools {
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			}
 		}
 		if !slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
-			return cli.Usagef("there is no %q; see -help", args[0])
+			return cli.Usagef("there is no tool %q; see -help", args[0])
 		}
 	}
 	fmt.Fprintln(stdout, "Usage: maker TOOL [flags]")
@@ -106,7 +106,7 @@ func verify(path string, w io.Writer) error {
 	return nil
 }
 
-// describe prints the intact and the bad parts of a file.
+// describe prints which parts of a file are intact and which are bad.
 func describe(w io.Writer, path string, r journal.Repaired) {
 	fmt.Fprintf(w, "%s: %s whole records of %s.\n", display.Printable(path), display.Digits(r.Records), display.Printable(r.Header.Schema))
 	if r.Bad > 0 {

@@ -56,9 +56,9 @@ func main() {
 	os.Exit(cli.WrongUsage)
 }
 
-// vendors opens a model by the name after the vendor's. Requests use the given transport, which retries.
-// Mistral's and Azure's servers accept OpenAI's format: they use package transport, since langchaingo's
-// clients lose token counts, kinds of errors, and the bodies of retries.
+// vendors maps a vendor to the function that opens a model by its name. Requests use the given transport, which
+// retries. Mistral's and Azure's servers accept OpenAI's format: they use package transport, since
+// langchaingo's clients lose token counts, kinds of errors, and the bodies of retries.
 var vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){
 	"anthropic": func(model string, by *transport.Transport) (llm.Model, error) {
 		key, err := env("ANTHROPIC_API_KEY")
@@ -105,7 +105,7 @@ var vendors = map[string]func(model string, by *transport.Transport) (llm.Model,
 	},
 }
 
-// cut sets the kind of the error of a cut reply: langchaingo's client of Bedrock only has it in the message.
+// cut sets the kind of the error for a reply that was cut, which langchaingo's client of Bedrock does not.
 type cut struct{ llms.Model }
 
 func (c cut) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
@@ -116,12 +116,12 @@ func (c cut) GenerateContent(ctx context.Context, messages []llms.MessageContent
 	return got, err
 }
 
-// env returns a variable of the environment, or an error if it is not set.
+// env returns the value of an environment variable, or an error if it is not set.
 func env(name string) (string, error) {
 	if v := os.Getenv(name); v != "" {
 		return v, nil
 	}
-	return "", fmt.Errorf("set %s", name)
+	return "", fmt.Errorf("the environment variable %s is not set", name)
 }
 
 func from(name string, m llms.Model, err error) (llm.Model, error) {
@@ -131,7 +131,7 @@ func from(name string, m llms.Model, err error) (llm.Model, error) {
 	return langchain.From(m, langchain.FromOptions{Name: name})
 }
 
-// keyed sends Google's key with each request.
+// keyed adds Google's key to each request.
 type keyed struct {
 	by  http.RoundTripper
 	key string

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// Dataset has two domains with one document per animal.
+// Dataset returns a data set of two domains with one document per animal.
 func Dataset() *benchmark.Dataset {
 	domain := func(name string, animals ...string) benchmark.Domain {
 		d := benchmark.Domain{Name: name, Fingerprint: strings.Join(animals, "-")}
@@ -55,8 +55,8 @@ func Dataset() *benchmark.Dataset {
 
 // Parrot is a system that quotes the document named in the question.
 type Parrot struct {
-	Calls *atomic.Int64                               // counts the answers
-	Fail  func(call int64, q graphrag.Question) error // may be nil
+	Calls *atomic.Int64                               // number of answers so far
+	Fail  func(call int64, q graphrag.Question) error // error of a call, from 1; may be nil
 	docs  []graphrag.Document
 }
 
@@ -74,7 +74,7 @@ func (p *Parrot) Index(_ context.Context, docs iter.Seq2[graphrag.Document, erro
 	return graphrag.IndexStats{Documents: len(p.docs), Chunks: len(p.docs)}, nil
 }
 
-// Answer quotes.
+// Answer quotes the document that the question names.
 func (p *Parrot) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	n := p.Calls.Add(1)
 	if p.Fail != nil {
@@ -99,10 +99,10 @@ func (p *Parrot) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer
 // Exact is a judge that compares texts for equality; answers that contain an x are unscored.
 type Exact struct{}
 
-// Name is exact.
+// Name returns "exact".
 func (Exact) Name() string { return "exact" }
 
-// Fact compares with the reference.
+// Fact compares the answer with the reference.
 func (Exact) Fact(_ context.Context, c judge.Case) (judge.FactJudgment, error) {
 	switch {
 	case strings.Contains(c.Answer, "x"):
@@ -113,7 +113,7 @@ func (Exact) Fact(_ context.Context, c judge.Case) (judge.FactJudgment, error) {
 	return judge.FactJudgment{Verdict: judge.Score(0, "other")}, nil
 }
 
-// Summary compares with each statement.
+// Summary compares the answer with each statement.
 func (Exact) Summary(_ context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	j := judge.SummaryJudgment{Predicted: []string{c.Answer}, Recall: judge.Score(0, ""), Precision: judge.Score(0, "")}
 	for i, s := range c.Statements {
@@ -125,7 +125,7 @@ func (Exact) Summary(_ context.Context, c judge.Case) (judge.SummaryJudgment, er
 	return j, nil
 }
 
-// Runner runs two parrots over the data set; calls counts the answers.
+// Runner returns a runner of two parrots over the data set; calls counts their answers.
 func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question) error) *benchmark.Runner {
 	entry := func(name string) benchmark.Entry {
 		return benchmark.Entry{Name: name, New: func(string) (benchmark.System, error) { return &Parrot{Calls: calls, Fail: fail}, nil }}
@@ -143,7 +143,7 @@ func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question)
 	}
 }
 
-// Files reads all final files of a folder.
+// Files reads the files of a folder, without partial files.
 func Files(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	out := make(map[string]string)

@@ -39,7 +39,7 @@ func dialogue(ctx context.Context, d *session.Session, s settings, std streams) 
 	lines := make(chan read, 1)
 	t := &conversation{d: d, s: s, std: std}
 	for {
-		go func() { // a read cannot be cancelled
+		go func() { // reading cannot be cancelled, so it runs beside the select
 			line, err := next()
 			lines <- read{line, err}
 		}()
@@ -57,7 +57,7 @@ func dialogue(ctx context.Context, d *session.Session, s settings, std streams) 
 	}
 }
 
-// conversation has the questions and answers so far.
+// conversation is a dialogue with its questions and answers so far.
 type conversation struct {
 	d               *session.Session
 	s               settings
@@ -98,9 +98,9 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 	return false
 }
 
-// ask answers a question and remembers it.
+// ask answers a question and remembers question and answer.
 func (t *conversation) ask(ctx context.Context, question string) error {
-	const turns = 50 // remembered
+	const turns = 50 // number of earlier questions that are remembered
 	c, note := t.d.Refresh(ctx)
 	if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
@@ -128,8 +128,8 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 
 const prompt = "> "
 
-// lineReader reads from a terminal with a cursor and a history, or from another input: next waits for a line, where
-// io.EOF is the end, and end restores the terminal, also while next waits.
+// lineReader reads lines from a terminal, with cursor and history, or from another input. next waits for a
+// line, and returns io.EOF at the end of the input. end restores the terminal, even while next waits.
 func lineReader(in io.Reader, out io.Writer) (next func() (string, error), end func()) {
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		t := &terminal{fd: int(f.Fd()), t: term.NewTerminal(struct {
@@ -150,13 +150,13 @@ func lineReader(in io.Reader, out io.Writer) (next func() (string, error), end f
 	}, func() {}
 }
 
-// terminal is raw only while a line is typed, so that an answer can be interrupted.
+// terminal is in raw mode only while a line is typed, so that the user can interrupt an answer.
 type terminal struct {
 	fd int
 	t  *term.Terminal
 
 	mu  sync.Mutex
-	was *term.State // nil outside of next
+	was *term.State // state before raw mode; nil while no line is typed
 }
 
 func (t *terminal) next() (string, error) {
@@ -169,7 +169,7 @@ func (t *terminal) next() (string, error) {
 	t.mu.Unlock()
 	defer t.end()
 	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
-		_ = t.t.SetSize(width, height) // a bad size is ignored
+		_ = t.t.SetSize(width, height) // an impossible size is ignored
 	}
 	return t.t.ReadLine()
 }

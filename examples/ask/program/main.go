@@ -35,33 +35,33 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Stores holds the engines of -store.
+// Stores opens the stores that -store can name. The zero value opens folders.
 type Stores struct {
 	// Open opens the store that -store names, read-only if reading is set.
 	Open func(ctx context.Context, place string, reading bool) (store.Store, error)
-	// Flags declares further flags of the program.
+	// Flags, if set, declares further flags of the program.
 	Flags func(*flag.FlagSet)
-	// Share, if set, writes a share of the replies of an index together with other processes. It reports
-	// whether the process ends then: a process without documents is a worker.
+	// Share, if set, takes a part in writing the replies of an index, together with other processes. ended is
+	// true for a worker, a process without documents, which ends then.
 	Share func(ctx context.Context, x *index.Index, worker bool, log io.Writer) (ended bool, err error)
 }
 
-// Main runs ask with the command line of the process, and ends the process. The zero value opens folders.
+// Main runs ask with the command line of the process, and ends the process.
 func Main(stores Stores) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
-// streams has the standard streams of a process.
+// streams are the standard streams of a process.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// run is the program without its process.
+// run runs the program with these arguments, environment and streams.
 func run(ctx context.Context, args []string, getenv func(string) string, std streams, stores Stores) (err error) {
-	const patience = 3 * time.Second // until the reason for waiting is printed
+	const patience = 3 * time.Second // time after which the reason for waiting is printed
 	s, err := parse(args, getenv, std.err, stores.Flags)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 				fmt.Fprintf(std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
 			})
 		})
-		defer done.Wait() // before the session is closed
+		defer done.Wait() // waits before the session is closed
 		defer end()
 	}
 	switch {
@@ -124,7 +124,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	return dialogue(ctx, d, s, std)
 }
 
-// writeTrace writes the spans of the run.
+// writeTrace writes the recorded spans to a file.
 func writeTrace(file string, spans *trace.Recorder) error {
 	data, err := json.MarshalIndent(spans, "", " ")
 	if err == nil {
@@ -153,7 +153,7 @@ func answerOne(ctx context.Context, d *session.Session, s settings, out io.Write
 	return err
 }
 
-// progress prints the number of files read, every second.
+// progress prints the number of files read so far, every second.
 func progress(w io.Writer) func(files int) {
 	last := time.Now()
 	return func(files int) {
@@ -190,7 +190,7 @@ func readQuestions(r io.Reader) (out []fileQuestion, err error) {
 		if strings.HasPrefix(line, "{") {
 			q = fileQuestion{}
 			if err := json.Unmarshal([]byte(line), &q); err != nil || strings.TrimSpace(q.Question) == "" {
-				return nil, fmt.Errorf("line %d is not an object with a \"question\": %w", n, cmp.Or(err, errors.New("it has none")))
+				return nil, fmt.Errorf("line %d is not an object with a \"question\": %w", n, cmp.Or(err, errors.New("the key is missing")))
 			}
 		}
 		if q.Question != "" {
@@ -203,8 +203,7 @@ func readQuestions(r io.Reader) (out []fileQuestion, err error) {
 	return out, lines.Err()
 }
 
-// batch answers a file of questions concurrently, and writes the replies in order. A reply that failed has
-// its error.
+// batch answers a file of questions concurrently, and writes the replies, or their errors, in order.
 func batch(ctx context.Context, d *session.Session, s settings, std streams) error {
 	in := std.in
 	if s.questions != "-" {
@@ -219,7 +218,7 @@ func batch(ctx context.Context, d *session.Session, s settings, std streams) err
 	if err != nil {
 		return fmt.Errorf("-questions %s: %w", s.questions, err)
 	}
-	failed, next := 0, 0 // next is the first question whose reply is not written
+	failed, next := 0, 0 // next is the index of the first reply that is not written yet
 	var mu sync.Mutex
 	replies := make([]*session.Reply, len(questions))
 	err = kit.Each(ctx, len(questions), func(ctx context.Context, i int) error {
@@ -246,12 +245,12 @@ func batch(ctx context.Context, d *session.Session, s settings, std streams) err
 		return err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d questions failed, as their lines say", failed, len(questions))
+		return fmt.Errorf("%d of %d questions failed: see the errors in their lines", failed, len(questions))
 	}
 	return nil
 }
 
-// settings has the parsed flags.
+// settings are the parsed flags.
 type settings struct {
 	setup.Settings
 	docs, index, question, questions string
@@ -290,7 +289,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, more fun
 	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
 }
 
-// The titles of the help that other programs do not have.
+// Titles of groups of flags in the help that only this program has.
 const (
 	toAsk = "What to ask"
 	how   = "How"
@@ -302,28 +301,28 @@ const about = "Answers questions over a folder of files, with the lines that say
 	"  ask -docs FOLDER -serve :8080  a page in the browser\n" +
 	"  ask -docs FOLDER -mcp          a server for the Model Context Protocol"
 
-// flags returns the flags of the program, some of which it shares with programs for benchmarks.
+// flags returns the flags of this program. It changes defaults and texts of those that it shares with others.
 func (s *settings) flags(system *string, shared []cli.Flag) []cli.Flag {
 	table := []cli.Flag{
 		{Name: "docs", Group: toAsk, Value: &s.docs, Key: cli.NoKey, Usage: "the `FOLDER` of files, or one file"},
-		{Name: "store", Group: toAsk, Value: &s.store, Key: cli.NoKey, Usage: "`FOLDER` of a store: with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed. For corpora larger than memory -system is bm25, or naiverag with -embed-model; of others documents and paid replies are kept there"},
+		{Name: "store", Group: toAsk, Value: &s.store, Key: cli.NoKey, Usage: "`FOLDER` of a store: with -docs, a folder or a file of rows (JSONL, CSV), the documents are indexed in it; without -docs, questions are answered from it. Corpora larger than memory need -system bm25, or naiverag with -embed-model; for other systems the store keeps only documents and paid replies"},
 		{Name: "where", Group: toAsk, Value: func(v string) error {
 			s.where = new(graphrag.Condition)
 			return s.where.UnmarshalText([]byte(v))
-		}, Key: cli.NoKey, Usage: "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind"},
+		}, Key: cli.NoKey, Usage: "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are folder, kind, and the fields of front matter"},
 		{Name: "questions", Group: toAsk, Value: &s.questions, Key: cli.NoKey, Usage: "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL"},
-		{Name: "serve", Group: toAsk, Value: &s.serve, Key: cli.NoKey, Usage: "answer on a page at this `ADDR` of this machine, such as :8080"},
-		{Name: "tokens", Group: toAsk, Value: &s.tokenFile, Key: cli.NoKey, Usage: "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form"},
-		{Name: "mcp", Group: toAsk, Value: &s.mcp, Key: cli.NoKey, Usage: "answer to a program by the Model Context Protocol, on the standard input and output"},
-		{Name: "watch", Group: toAsk, Value: &s.watch, Key: cli.NoKey, Usage: "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed"},
+		{Name: "serve", Group: toAsk, Value: &s.serve, Key: cli.NoKey, Usage: "serve a web page for questions at this `ADDR` of this machine, such as :8080"},
+		{Name: "tokens", Group: toAsk, Value: &s.tokenFile, Key: cli.NoKey, Usage: "with -serve: `FILE` of the tokens with which other machines may ask, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; serves an API in OpenAI's form for chat programs, and no page"},
+		{Name: "mcp", Group: toAsk, Value: &s.mcp, Key: cli.NoKey, Usage: "serve a program by the Model Context Protocol, on the standard input and output"},
+		{Name: "watch", Group: toAsk, Value: &s.watch, Key: cli.NoKey, Usage: "look for changed files every two seconds, not only when a question is asked, so that the index is up to date by then; prints the changes"},
 		{Name: "system", Group: how, Value: system, Key: cli.NoKey, Default: wild.Name, Usage: "`NAME` of the system that searches: " + all.Shown(all.Names())},
 		{Name: "k", Group: how, Value: &s.k, Key: cli.NoKey, Check: cli.AtLeast(&s.k, 0), Usage: "the number of passages that are read for an answer (default: 5, or with -model 2,000 tokens if that is more; twice as much for an overview)"},
 		{Name: "index", Group: how, Value: &s.index, Key: cli.NoKey, Usage: "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)"},
-		{Name: "incomplete", Group: how, Value: &s.incomplete, Key: cli.NoKey, Usage: "answer also if the model failed at more than half of the passages when the index was made"},
+		{Name: "incomplete", Group: how, Value: &s.incomplete, Key: cli.NoKey, Usage: "answer even if the model failed at more than half of the passages when the index was made"},
 		{Name: "json", Group: setup.GroupOutput, Value: &s.json, Key: cli.NoKey, Usage: "write the answer as JSON"},
 		{Name: "v", Group: setup.GroupOutput, Value: &s.verbose, Key: cli.NoKey, Usage: "write the passages that were found as well, with their scores"},
-		{Name: "trace", Group: setup.GroupOutput, Value: &s.trace, Key: cli.NoKey, Usage: "write where time and money of the index and the answers went to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them"},
-		{Name: "encode-all", Group: setup.GroupModels, Value: &s.encodeAll, Key: cli.NoKey, Usage: "compare a question with all passages by -embed-model, encoded when the index is made; else with those of the pages that are best by words, encoded when they are first asked for (-system wild)"},
+		{Name: "trace", Group: setup.GroupOutput, Value: &s.trace, Key: cli.NoKey, Usage: "write the time and cost of each step of indexing and answering to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them"},
+		{Name: "encode-all", Group: setup.GroupModels, Value: &s.encodeAll, Key: cli.NoKey, Usage: "with -embed-model and -system wild: encode all passages when the index is made, and compare a question with all (without it: encode the passages of the pages that are best by words, when a question needs them)"},
 	}
 	table = append(table, cli.In(how, shared, "mode", "set", "kg", "schema", "seed")...)
 	table = append(table, cli.In(setup.GroupModels, shared, "model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model",
@@ -356,7 +355,7 @@ func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 
 // check returns the errors of the flags of this program.
 func (s *settings) check(system string) (problems []error) {
-	const among = "40" // pages whose passages are encoded: about 70 of 180 tokens, in less than two seconds on two cores
+	const among = "40" // pages whose 70 passages of 180 tokens are encoded in two seconds on two cores
 	var ok bool
 	if s.system, ok = all.Find(strings.ToLower(system)); !ok {
 		meant := ""
@@ -370,7 +369,7 @@ func (s *settings) check(system string) (problems []error) {
 		problems = append(problems, fmt.Errorf("-system %s needs -model NAME: a model decides what it reads", s.system.Name))
 	} else {
 		if s.system.Name == wild.Name && s.EmbedModel != "" && !s.encodeAll {
-			s.system, _ = s.system.With("pages.among", among) // -set may change it
+			s.system, _ = s.system.With("pages.among", among) // an option of -set can replace it
 		}
 		s.system, problems = s.Changed(s.system)
 		if lacks := s.system.Lacks(); lacks != "" && len(problems) == 0 {
@@ -378,7 +377,7 @@ func (s *settings) check(system string) (problems []error) {
 		}
 	}
 	if s.docs == "" && s.store != "" {
-		// it is indexed already
+		// the store is indexed already
 	} else if s.docs == "" {
 		problems = append(problems, errors.New("name a folder of files, or a file: -docs FOLDER"))
 	} else if _, err := os.Stat(s.docs); err != nil {
@@ -391,17 +390,17 @@ func (s *settings) check(system string) (problems []error) {
 		}
 	}
 	if ways > 1 {
-		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
+		problems = append(problems, errors.New("give only one of a question, -questions, -serve and -mcp"))
 	}
-	if s.store != "" && (s.questions != "" || s.mcp || s.watch || s.docs == "" && s.question == "" && s.serve == "" && s.stores.Flags == nil) { // further flags may make it a worker
-		problems = append(problems, errors.New("-store goes with a question or -serve, or with -docs alone"))
+	if s.store != "" && (s.questions != "" || s.mcp || s.watch || s.docs == "" && s.question == "" && s.serve == "" && s.stores.Flags == nil) { // further flags may start a worker without documents
+		problems = append(problems, errors.New("-store can be used with a question or -serve, or with -docs alone"))
 	}
 	if s.trace != "" && s.serve != "" {
-		problems = append(problems, errors.New("-trace and -serve: the page shows the time of each answer"))
+		problems = append(problems, errors.New("-trace cannot be used with -serve: the page shows the time of each answer"))
 	}
 	if s.tokenFile != "" {
 		if s.serve == "" {
-			problems = append(problems, errors.New("-tokens goes with -serve"))
+			problems = append(problems, errors.New("-tokens needs -serve"))
 		}
 		f, err := os.Open(s.tokenFile)
 		if err == nil {

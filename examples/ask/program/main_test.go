@@ -374,7 +374,7 @@ func TestStore(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"has no documents":      {"-system", "wild", "What?"},
-		"-store goes with":      {"-system", "bm25"},
+		"-store can be used":    {"-system", "bm25"},
 		"unknown field":         {"-system", "bm25", "-where", "nothing = 1", "What?"},
 		"there is no store yet": {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
 	} {

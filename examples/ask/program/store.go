@@ -26,7 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// openStore opens the store in a folder; read-only, while another process may write.
+// openStore opens the store in a folder. Another process may write to a store that is opened read-only.
 func openStore(_ context.Context, place string, reading bool) (store.Store, error) {
 	if strings.Contains(place, "://") {
 		return nil, fmt.Errorf("-store %s: this program opens only folders; use examples/indexer for databases", place)
@@ -39,7 +39,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	if s.Out, err = os.UserCacheDir(); err != nil {
 		return err
 	}
-	s.Out = filepath.Join(s.Out, "wildgraph", "store") // of vectors, see setup.Settings
+	s.Out = filepath.Join(s.Out, "wildgraph", "store") // cache of vectors
 	parts, err := setup.NewParts(ctx, s.Settings, cli.NewLogger(std.err))
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	return answered(ctx, s, system, std.out)
 }
 
-// answered answers the question, if there is one.
+// answered writes the answer to the question of the command line, if there is one.
 func answered(ctx context.Context, s settings, system *kit.System, out io.Writer) error {
 	if s.question == "" {
 		return nil
@@ -123,7 +123,7 @@ func answered(ctx context.Context, s settings, system *kit.System, out io.Writer
 	return nil
 }
 
-// serveStore serves the API in OpenAI's form, and refreshes the index every second.
+// serveStore serves an API in OpenAI's form over the store, and refreshes the index every second.
 func serveStore(ctx context.Context, system *kit.System, s settings, log io.Writer) error {
 	h, err := api.New(system, api.Options{Tokens: s.tokens, K: s.k, ReadOnly: s.docs == ""})
 	if err != nil {

@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	// fresh is the time for which the index is not compared with the files again.
+	// fresh is the time after a refresh during which the files are not looked at again.
 	fresh = 2 * time.Second
-	// grace bounds the wait of a question for a refresh. After that the current index answers.
+	// grace is the longest time that a question waits for a refresh. Then the current index answers it.
 	grace = time.Second / 2
 )
 
-// refresher refreshes the index in the background, once at a time.
+// refresher refreshes the index in the background, one refresh at a time.
 type refresher struct {
 	mu      sync.Mutex
 	checked time.Time
-	change  folder.Change   // of the last refresh that changed the index
-	news    folder.Change   // not yet returned by Refresh
-	failed  error           // of the last refresh
-	made    context.Context // caches values of this state of the index
+	change  folder.Change   // result of the last refresh that changed the index
+	news    folder.Change   // changes that Refresh has not returned yet
+	failed  error           // error of the last refresh
+	made    context.Context // context with a memo of values that follow from the index
 	running chan struct{}   // closed at the end of the running refresh; nil without one
 	stop    context.CancelFunc
 }
@@ -130,7 +130,7 @@ func (d *Session) endRefresh() {
 	}
 }
 
-// Files returns the number of files in the index, and a line for each skipped file.
+// Files returns the number of files in the index, and for each skipped file a line with the reason.
 func (d *Session) Files() (read int, skipped []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,11 +141,12 @@ func (d *Session) Files() (read int, skipped []string) {
 	return d.change.Stats.Documents, skipped
 }
 
-// Shares of failed pieces: the user is warned from the first on, and questions are refused above the second.
+// warnedFrom is the share of failed pieces from which on users are warned, above refusedAbove questions are
+// refused.
 const warnedFrom, refusedAbove = .1, .5
 
-// lost lists the steps of indexing at which a model failed for more than a share of the pieces. Rules that
-// find nothing in a passage have not failed.
+// lost lists the steps of indexing in which a model failed for more than a share of the pieces. That rules
+// find nothing in a passage is no failure.
 func (d *Session) lost(share float64) (out []string) {
 	if indexing(d.o) == "" {
 		return nil
@@ -158,8 +159,8 @@ func (d *Session) lost(share float64) (out []string) {
 	return out
 }
 
-// Report describes the result of opening the index in a few lines. Skipped files are listed if all is set,
-// otherwise summarised by kind in one line if they differ from the last time.
+// Report describes the result of opening the index in a few lines. With all it lists every skipped file,
+// otherwise it counts them by kind in one line if they changed since the last time.
 func (d *Session) Report(all bool) []string {
 	files, skipped := d.Files()
 	size := display.Counted(files, "file")
@@ -199,7 +200,7 @@ func byKind(skipped []string) string {
 	first, count := map[string]string{}, map[string]int{}
 	for _, line := range skipped {
 		name, _, _ := strings.Cut(line, ": ")
-		kind := cmp.Or(strings.ToLower(filepath.Ext(name)), line) // package load has one line for each kind that it does not read
+		kind := cmp.Or(strings.ToLower(filepath.Ext(name)), line) // package load names each unread kind once
 		if count[kind]++; count[kind] == 1 {
 			first[kind] = line
 		}
@@ -222,13 +223,13 @@ func byKind(skipped []string) string {
 	return strings.Join(out, "; ") + more
 }
 
-// mostKinds bounds the kinds of skipped files in a line.
+// mostKinds is the largest number of kinds of skipped files that a line lists.
 const mostKinds = 6
 
-// listedName is the file in the folder of the index with the digest of the skipped files listed last.
+// listedName is the file, in the folder of the index, with a digest of the skipped files that were last listed.
 const listedName = "told"
 
-// unlisted reports whether these lines differ from the ones listed last, and remembers them.
+// unlisted reports whether these lines were not listed the last time, and records them as listed.
 func (d *Session) unlisted(skipped []string) bool {
 	name := filepath.Join(d.Index, listedName)
 	digest := fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(strings.Join(skipped, "\n"))))
@@ -237,24 +238,24 @@ func (d *Session) unlisted(skipped []string) bool {
 			return false
 		}
 	}
-	_ = journal.WriteFile(name, func(w io.Writer) error { // replaces a link, does not follow it
+	_ = journal.WriteFile(name, func(w io.Writer) error { // a link is replaced, not followed
 		_, err := w.Write(digest)
 		return err
 	})
 	return true
 }
 
-// idle computes lazy vectors of the index between questions.
+// idle computes vectors that the index still lacks, while no question is answered.
 type idle struct {
 	mu    sync.Mutex
-	asked int                // running questions
-	ended bool               // no more work is started
-	stop  context.CancelFunc // of the last work; nil before the first
+	asked int                // number of questions being answered
+	ended bool               // the session is closing
+	stop  context.CancelFunc // stops the last computation; nil before the first
 	works sync.WaitGroup
-	turn  sync.Mutex // of works, one at a time
+	turn  sync.Mutex // held by the running computation
 }
 
-// busy stops the work until the returned function is called.
+// busy stops the computation of vectors until the returned function is called.
 func (d *Session) busy() (over func()) {
 	d.idle.mu.Lock()
 	defer d.idle.mu.Unlock()
@@ -265,7 +266,7 @@ func (d *Session) busy() (over func()) {
 	return d.over
 }
 
-// over starts the work if no question is running.
+// over continues the computation of vectors if no question is being answered.
 func (d *Session) over() {
 	i := &d.idle
 	i.mu.Lock()
@@ -284,7 +285,7 @@ func (d *Session) over() {
 	})
 }
 
-// endIdle stops the work for good, and waits for its end.
+// endIdle ends the computation of vectors, and waits until it has stopped.
 func (d *Session) endIdle() {
 	over := d.busy()
 	d.idle.mu.Lock()

@@ -25,7 +25,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// once makes one T for each state of the index. If a call is cancelled, the next one makes it.
+// once computes a value of type T for each state of the index. If a call is cancelled, the next one computes
+// it.
 func once[T any](ctx context.Context, d *Session, make func(context.Context) (T, error)) (T, error) {
 	d.mu.Lock()
 	made := d.made
@@ -33,19 +34,20 @@ func once[T any](ctx context.Context, d *Session, make func(context.Context) (T,
 	return memo.Of(made, reflect.TypeFor[T](), func() (T, error) { return make(ctx) })
 }
 
-// overview has the number of files by kind, and for each field an example of a condition, "" if that is long.
+// overview has the number of files by kind, and by field an example of a condition, "" if every one is long.
 type overview struct {
 	Files  int               `json:"files"`
 	Kinds  map[string]int    `json:"kinds"`
 	Fields map[string]string `json:"fields"`
 }
 
-// Bounds of an overview: fields, and the bytes of a condition.
+// maxFields is the largest number of fields in an overview, longExample the length of a long condition in
+// bytes.
 const maxFields, longExample = 1000, 80
 
-// About returns an overview of the files, models and system for the page, as an object of JSON; with where,
-// "files" counts the files that meet it. A field that no file has is an error that lists the fields. It calls
-// no model and makes no index.
+// About returns an overview of files, models and system for the page, as a JSON object; "files" counts the
+// files that meet where, if it is set. For a field that no file has, the error lists the fields. It calls no
+// model and indexes nothing.
 func (d *Session) About(ctx context.Context, where *graphrag.Condition) (map[string]any, error) {
 	s, err := once(ctx, d, d.count)
 	if where != nil && err == nil {
@@ -70,12 +72,12 @@ func (d *Session) About(ctx context.Context, where *graphrag.Condition) (map[str
 	}, err
 }
 
-// Paid reports whether a question can cost calls of a model.
+// Paid reports whether answering a question may call a model.
 func (d *Session) Paid() bool { return d.o.Settings.Paid() }
 
-// list returns the files that meet a condition, in order.
+// list returns the names of the files that meet a condition, in order.
 func (d *Session) list(where *graphrag.Condition) []string {
-	ids, _ := d.folder.System.List(context.Background()) // in memory
+	ids, _ := d.folder.System.List(context.Background()) // cannot fail: the index is in memory
 	if where == nil {
 		return ids
 	}
@@ -112,7 +114,7 @@ func (d *Session) count(ctx context.Context) (overview, error) {
 	return s, nil
 }
 
-// example returns a condition that a value meets, "" if it is long.
+// example returns a condition that a field with this value meets, "" if the condition is long.
 func example(name string, v any) string {
 	c := graphrag.Equal(name, v)
 	switch list, _ := v.([]string); v.(type) {
@@ -130,10 +132,10 @@ func example(name string, v any) string {
 	return ""
 }
 
-// excerpt bounds the text before, in and after a quote, in bytes.
+// excerpt is the largest length, in bytes, of a quote and of the text on each side of it.
 const excerpt = 4 << 10
 
-// PDF opens a PDF file of the index that meets a condition.
+// PDF opens a file of the index that is a PDF and meets a condition.
 func (d *Session) PDF(file string, where *graphrag.Condition) (*os.File, error) {
 	fields, ok := d.fieldsOf(file)
 	if both := d.where(where); !ok || both != nil && !both.Compile()(fields) || !strings.EqualFold(filepath.Ext(file), ".pdf") {
@@ -146,8 +148,7 @@ func (d *Session) PDF(file string, where *graphrag.Condition) (*os.File, error) 
 	return os.OpenInRoot(dir, filepath.FromSlash(file))
 }
 
-// Excerpt returns the text around a place of a file, in bytes of its indexed text, see [Source]. It reads
-// only the index.
+// Excerpt returns the text around a byte range of a file's indexed text, see [Source]. It reads only the index.
 func (d *Session) Excerpt(file string, from, to int, where *graphrag.Condition) (Source, error) {
 	fields, ok := d.fieldsOf(file)
 	f, err := d.folder.File(file)
@@ -160,13 +161,12 @@ func (d *Session) Excerpt(file string, from, to int, where *graphrag.Condition) 
 	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: min(to, from+excerpt)}, excerpt, "\n"), nil
 }
 
-// pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
-// can be read.
+// pages returns the texts of the indexed files that meet a condition, and their names by path.
 func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
 	where = d.where(where)
 	meets := func(graphrag.Fields) bool { return true }
 	if where != nil {
-		if _, err := d.folder.System.GraphFor(ctx, where); err != nil { // an unknown field
+		if _, err := d.folder.System.GraphFor(ctx, where); err != nil { // an unknown field in the condition
 			return nil, nil, err
 		}
 		meets = where.Compile()
@@ -184,10 +184,10 @@ func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*find.P
 	return find.New(chunks), names, err
 }
 
-// Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of
-// their files.
+// Find returns lines that match a pattern (RE2, case ignored), the number of all matching lines, and the number
+// of files that have any.
 func (d *Session) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
-	const mostLines = 50 // in a result
+	const mostLines = 50 // largest number of lines in a result
 	pages, _, err := d.pages(ctx, where)
 	if err != nil {
 		return nil, 0, 0, err
@@ -200,7 +200,7 @@ func (d *Session) Find(ctx context.Context, pattern string, where *graphrag.Cond
 	return d.passages(hits), r.Matching, r.Pages, err
 }
 
-// Read returns the passage at a place of a file, in bytes, then the passage after and the passage before it.
+// Read returns the passage at an offset in a file, in bytes, then the one after it and the one before it.
 func (d *Session) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
 	pages, names, err := d.pages(ctx, where)
 	if err != nil {
@@ -218,14 +218,14 @@ func (d *Session) Read(ctx context.Context, path string, from int, where *graphr
 	return d.passages(hits), err
 }
 
-// ErrNoGraph is wrapped by errors of a system without a graph, ErrUnknown by errors about a name that is not
-// in the graph.
+// ErrNoGraph is wrapped by errors of systems without a graph, ErrUnknown by errors about a name not in the
+// graph.
 var (
 	ErrNoGraph = errors.New("the system has no graph")
 	ErrUnknown = errors.New("no such name in the graph")
 )
 
-// Fact is a relation of two things, with a place that states it.
+// Fact is a relation between two things, with a place in a file that states it.
 type Fact struct {
 	Head     string `json:"head"`
 	Relation string `json:"relation"`
@@ -235,15 +235,14 @@ type Fact struct {
 	Place    string `json:"place,omitempty"`
 }
 
-// Neighbourhood holds the facts of a graph around names.
+// Neighbourhood holds the facts around some names of a graph.
 type Neighbourhood struct {
 	Names []string `json:"names"`
 	Facts []Fact   `json:"facts"`
-	More  int      `json:"more,omitempty"` // facts left out
+	More  int      `json:"more,omitempty"` // number of facts left out
 }
 
-// Neighbours returns at most limit facts around a name in the files that meet where, the most frequently
-// stated first.
+// Neighbours returns at most limit facts around a name from the files that meet where, the most frequent first.
 func (d *Session) Neighbours(ctx context.Context, name string, limit int, where *graphrag.Condition) (Neighbourhood, error) {
 	g, err := d.graph(ctx, where)
 	if err != nil {
@@ -260,7 +259,7 @@ func (d *Session) Neighbours(ctx context.Context, name string, limit int, where 
 	return d.facts(g, []int32{e}, limit), nil
 }
 
-// Around returns facts around the names in a question.
+// Around returns facts around the names that occur in a question.
 func (d *Session) Around(ctx context.Context, q Query, limit int) (Neighbourhood, error) {
 	g, err := d.graph(ctx, q.Where)
 	if err != nil {
@@ -281,7 +280,7 @@ func (d *Session) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 	}
 	o := view.Options{Title: d.Title(), Asked: &view.Asked{Question: q.Question, Answer: a.Text, Found: a.Found}}
 	o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
-		chunks, ok, _ := d.folder.System.Get(ctx, doc) // in memory
+		chunks, ok, _ := d.folder.System.Get(ctx, doc) // cannot fail: the index is in memory
 		return chunks, ok
 	}
 	if indexing(d.o) == "" {
@@ -304,7 +303,7 @@ func (d *Session) graph(ctx context.Context, where *graphrag.Condition) (*kg.Gra
 
 // namedEntities returns the entities that a text names, by the longest name at each place.
 func namedEntities(g *kg.Graph, s string) []int32 {
-	const longestName = 5 // words of a question that are looked up as one name
+	const longestName = 5 // largest number of words of a name
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n,.?!;:\"()“”", r) })
 	var out []int32
 	for i := 0; i < len(words); i++ {
@@ -323,7 +322,7 @@ func namedEntities(g *kg.Graph, s string) []int32 {
 	return out
 }
 
-// like returns up to five names of the graph that contain a name.
+// like returns up to five names of the graph that contain the given name.
 func like(g *kg.Graph, name string) (out []string) {
 	key := g.Key(name)
 	for _, e := range g.Entities {
@@ -336,7 +335,7 @@ func like(g *kg.Graph, name string) (out []string) {
 	return out
 }
 
-// facts returns the facts around entities.
+// facts returns the facts around some entities.
 func (d *Session) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 	n := Neighbourhood{Names: []string{}, Facts: []Fact{}}
 	var relations []int32
@@ -362,7 +361,7 @@ func (d *Session) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood 
 	return n
 }
 
-// factPlace returns the first place in a document that names both things of a fact, or else one of them.
+// factPlace returns the first line of a document that names both things of a fact, or else one of them.
 func (d *Session) factPlace(doc string, t graphrag.Triple) string {
 	f, err := d.folder.File(doc)
 	if err != nil {

@@ -30,10 +30,10 @@ import (
 //go:embed page.html page.css page.js markdown.js
 var pageFiles embed.FS
 
-// Bounds of requests and of time.
+// Limits of requests.
 const (
 	maxBody     = 64 << 10
-	maxTalk     = 4 << 20 // of a chat program, which sends the whole conversation
+	maxTalk     = 4 << 20 // bytes of a chat program's request, which has the whole conversation
 	maxQuestion = 8 << 10
 	maxBefore   = 50
 	atOnce      = 4
@@ -41,8 +41,8 @@ const (
 	patience    = 5 * time.Minute
 )
 
-// Serve serves until ctx ends: the page with its API to this machine, or with tokens only the API, to
-// clients with a token. ready gets the address.
+// Serve serves until ctx ends. Without tokens it serves the page and its API to this machine, with tokens only
+// the API, to clients with a token. It passes the address to ready.
 func Serve(ctx context.Context, d *Session, address string, tokens map[string]serve.Token, ready func(url string)) error {
 	l, err := serve.Listen(address, tokens)
 	if err != nil {
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, d *Session, address string, tokens map[string]se
 	return serve.Serve(ctx, l, handler)
 }
 
-// Handler returns the API for clients with tokens. Without tokens it has the page and the page's API, too.
+// Handler returns the API. Without tokens it also serves the page and the API of the page.
 func Handler(d *Session, address string, tokens map[string]serve.Token) (http.Handler, error) {
 	api, err := serve.New(d.System(), serve.Options{Tokens: tokens, ReadOnly: true, K: d.K(), AtOnce: atOnce, MaxBody: maxTalk, Timeout: patience, Cite: d.At})
 	if err != nil || tokens != nil {
@@ -69,7 +69,7 @@ func Handler(d *Session, address string, tokens map[string]serve.Token) (http.Ha
 		mux.HandleFunc("GET /"+strings.Replace(name, "page.html", "{$}", 1), func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pageFiles, name) })
 	}
 	mux.HandleFunc("GET /api/about", s.about)
-	mux.HandleFunc("GET /api/suggestions", func(w http.ResponseWriter, r *http.Request) { // questions that the files answer
+	mux.HandleFunc("GET /api/suggestions", func(w http.ResponseWriter, r *http.Request) { // questions that the files can answer
 		questions, err := d.Suggestions(r.Context())
 		write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
 	})
@@ -101,7 +101,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// site answers requests. turn bounds the number of concurrent answers.
+// site serves the page's API. turn has a slot for each concurrent answer.
 type site struct {
 	d    *Session
 	turn chan struct{}
@@ -112,7 +112,7 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	q, _, err := queryOf(r.PostFormValue)
 	if err == nil && strings.TrimSpace(q.Question) == "" {
-		err = errors.New("want a form with a question, q")
+		err = errors.New("the form has no question: want the field q")
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -130,10 +130,10 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = page.WriteTo(w) // fails if the browser disconnected
+	_, _ = page.WriteTo(w) // an error means that the browser disconnected
 }
 
-// queryOf reads a question and its condition from a form. On error, status is the status of the response.
+// queryOf reads a question and its condition from form values. For an error it returns the HTTP status.
 func queryOf(value func(key string) string) (q Query, status int, err error) {
 	q.Question = value("q")
 	if len(q.Question) > maxQuestion {
@@ -146,7 +146,7 @@ func queryOf(value func(key string) string) (q Query, status int, err error) {
 	return q, http.StatusBadRequest, err
 }
 
-// begin takes a turn of limited time, or responds that there is none.
+// begin takes one of the slots for answers, for a limited time. If none is free it responds with an error.
 func (s *site) begin(w http.ResponseWriter, r *http.Request) (ctx context.Context, end func(), ok bool) {
 	select {
 	case s.turn <- struct{}{}:
@@ -158,7 +158,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) (ctx context.Contex
 	}
 }
 
-// ask streams replies, a line of JSON each. The last one is complete or has an error.
+// ask streams replies as lines of JSON. The last one is complete or has an error.
 func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	if form, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); form != "application/json" {
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
@@ -176,7 +176,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	ctx, end, ok := s.begin(w, r) // after the body: a slow client takes no turn
+	ctx, end, ok := s.begin(w, r) // only after the body is read, so that a slow client takes no slot
 	if !ok {
 		return
 	}
@@ -188,7 +188,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	spans := new(trace.Recorder)
 	for reply, err := range s.d.Stream(trace.With(ctx, spans), q) {
 		reply.Note = note
-		if reply.System != "" { // it is complete
+		if reply.System != "" { // the reply is complete
 			reply.Trace = spans
 		}
 		if err != nil {
@@ -200,7 +200,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// about serves the overview of the folder, or the error of a condition.
+// about serves the overview of the folder, or an error in the condition.
 func (s *site) about(w http.ResponseWriter, r *http.Request) {
 	q, _, err := queryOf(r.URL.Query().Get)
 	about := map[string]any{}
@@ -213,14 +213,14 @@ func (s *site) about(w http.ResponseWriter, r *http.Request) {
 	write(w, about, 0, nil)
 }
 
-// source serves the text of an indexed file around a quote.
+// source serves the text around a quote in an indexed file.
 func (s *site) source(w http.ResponseWriter, r *http.Request) {
 	get := r.URL.Query().Get
 	q, status, err := queryOf(get)
 	start, err1 := strconv.Atoi(get("start"))
 	end, err2 := strconv.Atoi(cmp.Or(get("end"), get("start")))
 	if err == nil && (err1 != nil || err2 != nil) {
-		err = errors.New("want start, and perhaps end: bytes of the text of the file")
+		err = errors.New("want start, and optionally end, as byte offsets in the text of the file")
 	}
 	var e Source
 	if err == nil {
@@ -243,7 +243,7 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		defer f.Close()
 		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is not a regular file")
+			err = errors.New("the PDF is not a regular file")
 		}
 	}
 	if err != nil {
@@ -255,8 +255,8 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
-// facts serves the facts around the names in a question. A graph of some files may need a model, which no
-// GET request calls.
+// facts serves the facts around the names in a question. With a condition this may call a model, and is then
+// refused, since no GET request may do so.
 func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 	q, status, err := queryOf(r.URL.Query().Get)
 	if err == nil && q.Where != nil && s.d.Paid() {
@@ -277,25 +277,25 @@ func write(w http.ResponseWriter, v any, status int, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = display.JSON(w).Encode(v) // fails if the browser disconnected
+	_ = display.JSON(w).Encode(v) // an error means that the browser disconnected
 }
 
-// Bounds of requests and results.
+// Limits of requests and results of the tools.
 const (
 	maxLine     = 1 << 20
 	maxResults  = 50
 	callsAtOnce = 8
-	least       = 40 // bytes that an answer grows by between two progress notifications; long answers grow by an eighth
+	least       = 40 // bytes of answer between progress notifications; for long answers an eighth of the length
 )
 
-// The inputs of the tools.
+// searchInput is the input of a tool, as are the types below.
 type searchInput struct {
 	Query string `json:"query" jsonschema:"what to look for: a question or some words"`
 	K     int    `json:"k,omitempty" jsonschema:"how many passages, 5 if left out, at most 50"`
 	conditionInput
 }
 
-// conditionInput is an input of all tools.
+// conditionInput is the part of the input that all tools have.
 type conditionInput struct {
 	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
@@ -329,7 +329,7 @@ type findOutput struct {
 	Files    int       `json:"files" jsonschema:"in how many files"`
 }
 
-// place is a place of a file, as search and find return it.
+// place is an offset in a file, as search and find return it.
 type place struct {
 	Path string `json:"path" jsonschema:"the path of a file, as search and find return it"`
 	From int    `json:"from,omitempty" jsonschema:"a place in it, in bytes, as search and find return it"`
@@ -352,10 +352,10 @@ type answerOutput struct {
 	Unread []string  `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
 }
 
-// MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and for
-// agents that search themselves find, read and answer.
+// MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and the tools
+// find, read and answer for agents that search by themselves.
 func MCPServer(d *Session) *mcp.Server {
-	version := "(devel)" // of the main module of the program
+	version := "(devel)" // version of the program's main module
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = cmp.Or(info.Main.Version, version)
 	}
@@ -386,18 +386,18 @@ func ServeMCP(ctx context.Context, d *Session, in io.Reader, out io.Writer) erro
 	return fmt.Errorf("mcp: %w", err)
 }
 
-// unclosed is a writer that stays open.
+// unclosed is a writer that cannot be closed.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// tools implements the tools. turn bounds the number of concurrent calls.
+// tools implements the tools. turn has a slot for each concurrent call.
 type tools struct {
 	d    *Session
 	turn chan struct{}
 }
 
-// mcpCall is a running call with its condition and the note of [Session.Refresh].
+// mcpCall is a running call of a tool, with its condition and the note of [Session.Refresh].
 type mcpCall struct {
 	context.Context
 	req   *mcp.CallToolRequest
@@ -405,7 +405,7 @@ type mcpCall struct {
 	note  string
 }
 
-// toolInput is the input of a tool: a text and a condition.
+// toolInput is the input of a tool: it returns the input's text and its condition.
 type toolInput interface{ asks() (text, where string) }
 
 func (in searchInput) asks() (text, where string)     { return in.Query, in.Where }
@@ -415,7 +415,7 @@ func (in findInput) asks() (text, where string)       { return in.Pattern, in.Wh
 func (in readInput) asks() (text, where string)       { return in.Path, in.Where }
 func (in answerInput) asks() (text, where string)     { return in.Answer, in.Where }
 
-// handle checks the input, waits for a turn, refreshes the index, and calls the tool.
+// handle checks the input, waits for a slot, refreshes the index, and calls the tool.
 func handle[In toolInput, Out any](t tools, do func(mcpCall, In) (Out, error)) mcp.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (_ *mcp.CallToolResult, out Out, err error) {
 		c := mcpCall{req: req}
@@ -462,7 +462,7 @@ func (t tools) ask(c mcpCall, in askInput) (r Reply, err error) {
 		}
 		if n := len(r.Answer); token != nil && r.System == "" && n-sent >= max(least, sent/8) {
 			sent = n
-			_ = c.req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // fails if the client disconnected
+			_ = c.req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // an error means that the client disconnected
 		}
 	}
 	r.Passages, r.Note = nil, c.note
@@ -495,7 +495,7 @@ func (t tools) answer(c mcpCall, in answerInput) (answerOutput, error) {
 	return out, c.Err()
 }
 
-// within returns n up to maxResults, or the default if n is not positive.
+// within returns n, but at most maxResults, or the default if n is not positive.
 func within(n, byDefault int) int {
 	if n <= 0 {
 		return byDefault

@@ -40,35 +40,36 @@ import (
 
 // Options of a session.
 type Options struct {
-	// Docs is the folder or file, Index the folder of its index; "" is a folder in the user's cache.
+	// Docs is the folder or file of the documents, Index the folder of the index, "" for one in the user's
+	// cache.
 	Docs, Index string
-	// System is a system of the registry.
+	// System is the system of the registry that answers.
 	System all.System
-	// Settings select models and mode.
+	// Settings select the models and the mode of the reader.
 	Settings setup.Settings
-	// K is the number of passages read for an answer; 0 is the default of the system.
+	// K is the number of passages read for an answer; 0 means the default of the system.
 	K int
-	// Where, if set, limits the search to files that meet it; a [Query] can narrow it.
+	// Where, if set, limits every search to the files that meet it. A [Query] can narrow it.
 	Where *graphrag.Condition
-	// Incomplete permits an index at which the model failed for more than half of the passages.
+	// Incomplete permits an index of which a model failed to process more than half of the passages.
 	Incomplete bool
-	// Encode computes vectors that questions would need ahead of time, while no question is answered.
+	// Encode computes vectors that questions would need in advance, while no question is answered.
 	Encode bool
-	// Log logs waits and warnings. Progress is called with the number of files read.
+	// Log receives waits and warnings. Progress is called with the number of files read so far.
 	Log      *slog.Logger
 	Progress func(files int)
 }
 
 // Session answers questions. It is safe for concurrent use.
 type Session struct {
-	Index string // the folder of the index
+	Index string // folder of the index
 
 	o       Options
 	folder  *folder.Folder
 	parts   *setup.Parts
 	files   *cli.Files
-	closest reader.Reader // finds the nearest sentences for a refused question
-	shown   string        // the beginning of shown paths
+	closest reader.Reader // finds the nearest sentences if a question is refused
+	shown   string        // prefix of paths in replies
 	idle    idle
 	refresher
 }
@@ -76,7 +77,7 @@ type Session struct {
 // Open opens the index of a folder and brings it up to date.
 func Open(ctx context.Context, o Options) (d *Session, err error) {
 	if indexing(o) == "" {
-		o.Settings.IndexKit = kit.NameOffline // a model that only answers does not change the index
+		o.Settings.IndexKit = kit.NameOffline // the index does not depend on the model
 	}
 	d = &Session{o: o, Index: o.Index, shown: shownFolder(o.Docs)}
 	d.made = memo.With(context.Background())
@@ -102,7 +103,7 @@ func Open(ctx context.Context, o Options) (d *Session, err error) {
 		}
 	}
 	if err == nil {
-		_, err = d.folder.System.GraphFor(ctx, o.Where) // reports an unknown field
+		_, err = d.folder.System.GraphFor(ctx, o.Where) // fails if the condition has an unknown field
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -127,7 +128,7 @@ func (d *Session) open(ctx context.Context) (err error) {
 	return err
 }
 
-// indexName returns the name of the index in the user's cache. It differs by system and by model.
+// indexName returns the name of the index in the user's cache. It depends on system and model.
 func indexName(o Options) string {
 	name := record.FileName(o.System.Name)
 	for _, model := range []string{indexing(o), o.Settings.EmbedModel, o.Settings.NameModel} {
@@ -143,8 +144,7 @@ func indexName(o Options) string {
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
-// indexing returns the model that the index depends on, "" for none: a model that only answers does not
-// change the index.
+// indexing returns the model on which the index depends, "" if it depends on none.
 func indexing(o Options) string {
 	if c := o.System.Calls; o.Settings.IndexKit != kit.NameModel || c.Chunk+c.Once == 0 {
 		return ""
@@ -152,7 +152,7 @@ func indexing(o Options) string {
 	return o.Settings.Model
 }
 
-// settings describes everything that decides an index, except its system.
+// settings describes all that the index depends on, except for the system.
 func settings(k kit.Kit, o Options) string {
 	out := k.Lookup + ", " + k.Encoder
 	for _, m := range []string{indexing(o), o.Settings.NameModel} {
@@ -164,13 +164,12 @@ func settings(k kit.Kit, o Options) string {
 		out += fmt.Sprintf(", prompts %v", r)
 	}
 	if c := o.System.Changes(); len(c) > 0 {
-		out += fmt.Sprintf(", %v", c) // in the order of the options' names
+		out += fmt.Sprintf(", %v", c) // sorted by the options' names
 	}
 	return out
 }
 
-// shownFolder returns the beginning of paths that a terminal can open: relative to the current folder if that
-// is shorter.
+// shownFolder returns the beginning of paths for a terminal: relative to the current folder if that is shorter.
 func shownFolder(docs string) string {
 	if info, err := os.Stat(docs); err == nil && !info.IsDir() {
 		docs = filepath.Dir(docs)
@@ -201,17 +200,17 @@ func (d *Session) Title() string {
 	return display.OneLine(filepath.Base(path))
 }
 
-// Query is a question in its dialogue.
+// Query is a question with the questions and answers before it.
 type Query struct {
 	Question string   `json:"question"`
-	Before   []string `json:"before,omitempty"` // earlier questions
-	// Answers has the answers to Before, "" for a refusal. It may be shorter.
+	Before   []string `json:"before,omitempty"` // earlier questions, the oldest first
+	// Answers are the answers to Before, "" for a refusal. There may be fewer.
 	Answers []string `json:"answers,omitempty"`
-	// Where limits the search to files that meet it, such as folder = "notes".
+	// Where limits the search to the files that meet it, such as folder = "notes".
 	Where *graphrag.Condition `json:"where,omitempty"`
 }
 
-// where joins a condition with the condition of the session.
+// where returns a condition joined with the condition of the session.
 func (d *Session) where(c *graphrag.Condition) *graphrag.Condition {
 	if c == nil || d.o.Where == nil {
 		return cmp.Or(c, d.o.Where)
@@ -255,9 +254,9 @@ func (d *Session) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 // Refusal is the answer to a question that the files do not answer.
 const Refusal = "The files do not say."
 
-// reply makes the complete reply of an answer.
+// reply makes the complete reply from an answer.
 func (d *Session) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
-	const closestPassages = 3 // shown with a refusal
+	const closestPassages = 3 // number of passages shown with a refusal
 	if err := d.pin(ctx, a); err != nil {
 		return Reply{}, err
 	}
@@ -293,7 +292,7 @@ func (d *Session) reply(ctx context.Context, q graphrag.Question, a graphrag.Ans
 	return r, nil
 }
 
-// nearest appends the first source of an answer, unless it is in the list or shares no word with the question.
+// nearest appends the first source of an answer, unless the list has it or it shares no word with the question.
 func (d *Session) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
 	sources := d.sources(near)
 	if len(sources) == 0 {
@@ -325,7 +324,7 @@ func (d *Session) pin(ctx context.Context, a graphrag.Answer) error {
 	return nil
 }
 
-// Search returns the passages most similar to a query, best first, in the files that meet where.
+// Search returns the passages most similar to a query, best first, from the files that meet where.
 func (d *Session) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
 	defer d.busy()()
 	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k, Where: d.where(where)})
@@ -348,14 +347,14 @@ func (d *Session) Close() (err error) {
 	return errors.Join(err, d.files.Close())
 }
 
-// System returns the folder as a system for package serve. It refreshes the index before each question, and
-// answers under the condition of the session. Its documents are the files.
+// System returns the folder as a system for package serve. It refreshes the index before each question and
+// applies the condition of the session. Its documents are the files.
 func (d *Session) System() graphrag.System { return deskSystem{d.folder.System, d} }
 
 // K returns the number of passages read for an answer.
 func (d *Session) K() int { return d.o.K }
 
-// At returns the place of a citation in a form that terminals can open.
+// At returns the place of a citation in a form that a terminal can open.
 func (d *Session) At(a graphrag.Answer, c graphrag.Citation) string {
 	a.Citations = []graphrag.Citation{c}
 	if sources := d.sources(a); len(sources) > 0 {
@@ -395,5 +394,5 @@ func (a deskSystem) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[g
 	}
 }
 
-// List returns the files that meet the condition of the session.
+// List returns the names of the files that meet the condition of the session.
 func (a deskSystem) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }

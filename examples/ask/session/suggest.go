@@ -20,13 +20,13 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Bounds of suggestions: questions shown, questions tried, files, and bytes of each file.
+// Largest numbers of shown questions, of tried questions, of files that are read, and of bytes read of each.
 const suggested, maxAsked, maxRead, readBytes = 4, 24, 200, 64 << 10
 
 // Suggestions returns at most four questions that the files answer, made from their text without a model:
 // headings that are questions, in every language, and in English questions for definitions and for the person
-// who did something. Each question was answered from its place. They are made once for each state of the
-// index; if ctx ends, the next call makes them.
+// who did something. Each question was answered from its place. They are made once for each state of the index;
+// if ctx ends, the next call makes them.
 func (d *Session) Suggestions(ctx context.Context) ([]string, error) {
 	return once(ctx, d, d.suggest)
 }
@@ -34,16 +34,16 @@ func (d *Session) Suggestions(ctx context.Context) ([]string, error) {
 func (d *Session) suggest(ctx context.Context) ([]string, error) {
 	var all []candidate
 	ids := d.list(d.o.Where)
-	for i := range min(maxRead, len(ids)) { // evenly spaced files
+	for i := range min(maxRead, len(ids)) { // files at equal distances in the list
 		file, err := d.folder.File(ids[i*len(ids)/min(maxRead, len(ids))])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err == nil { // otherwise it was deleted
+		if err == nil { // a file may have been deleted
 			all = append(all, candidates(file.Document.ID, display.Head(file.Document.Text, readBytes))...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(a.nth-b.nth, b.named-a.named) }) // the first of each file first
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(a.nth-b.nth, b.named-a.named) }) // first the first question of each file
 	out := []string{}
 	for _, c := range all[:min(maxAsked, len(all))] {
 		if ok, err := d.answers(ctx, c); err != nil {
@@ -55,16 +55,15 @@ func (d *Session) suggest(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// candidate is a question with the part of a file that answers it. named counts its subject in the file; it
-// is the nth of its kind there.
+// candidate is a question with the span of a document that answers it. named is the number of times that the
+// document names its subject; it is the document's nth question of its kind.
 type candidate struct {
 	doc, question    string
 	at               text.Span
 	named, kind, nth int
 }
 
-// candidates returns the questions of a text: of headings, of definitions, and of sentences on who did
-// something.
+// candidates returns the questions that headings, definitions, and sentences on who did something answer.
 func candidates(doc, s string) (out []candidate) {
 	blocks, lower := load.Blocks(s), strings.ToLower(s)
 	add := func(kind int, question, name string, at text.Span) {
@@ -95,8 +94,8 @@ func candidates(doc, s string) (out []candidate) {
 	return out
 }
 
-// Patterns of headings that are questions, and of English sentences that define something or name the person
-// who did something. A name that depends on its context makes no question.
+// Patterns of headings that are questions, and of English sentences that define something or say who did
+// something. leans and leansBack match names that depend on their context, which make no question.
 var (
 	heading     = regexp.MustCompile(`^.{6,90}[?？]$`)
 	isSomething = regexp.MustCompile(`^(An? |The )?([\p{L}][\p{L}\p{N}'’-]*(?: [\p{L}\p{N}'’-]+){0,3})((?: \([^)]*\))?),? (is|are|was|were) (?:an? |the |one of )(.{12,})`)
@@ -124,20 +123,20 @@ func ask(sentence string) (kind int, question, name string) {
 	case article == "" && proper && works && len(words) > 1:
 		return 1, "Who " + verb + " " + name + "?", name
 	case article == "" && proper && (works || people.MatchString(name) || len(words) == 1 && verb == "was"), article == "the " && !proper:
-		return 0, "", "" // perhaps a person, or a thing mentioned before
+		return 0, "", "" // the name may be of a person, or of a thing mentioned before
 	case article == "" && !proper && strings.ToLower(name[1:]) == name[1:], len(words) == 1 && strings.HasSuffix(verb, "re"):
 		name = strings.ToLower(name)
 	}
 	return 1, "What " + verb + " " + strings.TrimPrefix(article, "the ") + name + "?", name
 }
 
-// answers reports whether a question is answered from its place. If answering would call a model, the passages
-// of the place are read without one.
+// answers reports whether a question is answered from its place. If answering would call a model, only the
+// passages of that place are read, without a model.
 func (d *Session) answers(ctx context.Context, c candidate) (ok bool, err error) {
 	q, a := graphrag.Question{Text: c.question, K: d.o.K, Where: d.o.Where}, graphrag.Answer{}
 	if d.Paid() {
 		var hits []graphrag.Hit
-		chunks, _, _ := d.folder.System.Get(ctx, c.doc) // in memory
+		chunks, _, _ := d.folder.System.Get(ctx, c.doc) // cannot fail: the index is in memory
 		for _, chunk := range chunks {
 			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < cmp.Or(d.o.K, graphrag.DefaultK) {
 				hits = append(hits, graphrag.Hit{Chunk: chunk})
@@ -154,47 +153,47 @@ func (d *Session) answers(ctx context.Context, c candidate) (ok bool, err error)
 
 // Reply is the answer to a question.
 type Reply struct {
-	ID       string `json:"id,omitempty"` // of a question of a file
+	ID       string `json:"id,omitempty"` // ID in a file of questions
 	Question string `json:"question"`
-	ReadAs   string `json:"read_as,omitempty"` // the question with earlier questions resolved, if it depends on them
+	ReadAs   string `json:"read_as,omitempty"` // the question as it was understood, if it depends on earlier questions
 	System   string `json:"system,omitempty"`
 	Answer   string `json:"answer"`
-	// Refused means that the folder does not contain the answer. Closest then has sentences of the three
-	// nearest passages.
+	// Refused means that the folder does not contain the answer. Closest then has sentences from the three
+	// passages nearest to the question.
 	Refused bool     `json:"refused,omitempty"`
 	Closest []Source `json:"closest,omitempty"`
-	// Uncited means that no passage is cited for the answer; Closest is set, too.
+	// Uncited means that the answer cites no passage; Closest is set, too.
 	Uncited    bool      `json:"uncited,omitempty"`
 	Confidence float64   `json:"confidence,omitempty"` // see graphrag.Answer
 	Sources    []Source  `json:"sources,omitempty"`
-	Facts      []string  `json:"facts,omitempty"` // cited facts of a graph, or summaries
+	Facts      []string  `json:"facts,omitempty"` // cited facts of a graph and cited summaries
 	Passages   []Passage `json:"passages,omitempty"`
 	Calls      int       `json:"llm_calls,omitempty"`
-	Unread     int       `json:"unread,omitempty"` // replies of models, or records of replies, that could not be read
-	Note       string    `json:"note,omitempty"`   // set if the index is outdated
+	Unread     int       `json:"unread,omitempty"` // number of replies that could not be read
+	Note       string    `json:"note,omitempty"`   // says that the index is outdated, if it is
 	// Trace has the times of the steps, for the page.
 	Trace *trace.Recorder `json:"trace,omitempty"`
 	Error string          `json:"error,omitempty"`
 }
 
-// Source is a quote with its place.
+// Source is a quote with its place in a file.
 type Source struct {
-	Path  string `json:"path"`  // of the file, for a terminal to open
-	File  string `json:"file"`  // the same within the folder
+	Path  string `json:"path"`  // path of the file that a terminal can open
+	File  string `json:"file"`  // path of the file within the folder
 	Place string `json:"place"` // line, page or paragraph
 	Title string `json:"title,omitempty"`
 	Quote string `json:"quote"`
-	// Lit has the words that a closest quote shares with the question.
+	// Lit are the words that a quote in Closest shares with the question.
 	Lit []string    `json:"lit,omitempty"`
-	lit []text.Span // their places in Quote
-	// Start and End delimit the supported text of the answer, in bytes; Before and After surround the
-	// quote in the file.
+	lit []text.Span // positions of the words in Quote
+	// Start and End delimit the text of the answer that the quote supports, in bytes. Before and After are the
+	// text around the quote in the file.
 	Start  int    `json:"start"`
 	End    int    `json:"end"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// From and To delimit the quote in the text of the file, in bytes, for [Session.Excerpt]. Raw is that
-	// text with its markup and line breaks, if it differs from the quote.
+	// From and To delimit the quote in the text of the file, in bytes, for [Session.Excerpt]. Raw is this text
+	// with markup and line breaks, if it differs from the quote.
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Raw  string `json:"raw,omitempty"`
@@ -216,11 +215,11 @@ func (s Source) Marked(begin, end string) string {
 	return b.String() + s.Quote[at:]
 }
 
-// light finds the words that the quote shares with a question, without stop words of its language.
+// light sets Lit to the words that the quote shares with a question, without stop words.
 func (s *Source) light(question string) {
 	words, err := text.New(text.Options{Language: text.LanguageOf(question)})
 	if err != nil {
-		panic(err) // a language of package text
+		panic(err) // the language is one that package text knows
 	}
 	terms := words.Terms(question)
 	words.Spans(s.Quote, func(w []byte, start, end int) {
@@ -240,7 +239,7 @@ type Passage struct {
 	Place string  `json:"place"`
 	Score float64 `json:"score"`
 	Text  string  `json:"text"`
-	From  int     `json:"from"` // its place in the text of the file, in bytes
+	From  int     `json:"from"` // offset in the text of the file, in bytes
 	To    int     `json:"to"`
 }
 
@@ -255,14 +254,14 @@ func (d *Session) sources(a graphrag.Answer) []Source {
 	return out
 }
 
-// source returns a quote with up to bytes of the file on each side, cut at separators.
+// source returns a quote with up to the given number of bytes before and after it, cut at separators.
 func (d *Session) source(s folder.Source, bytes int, separator string) Source {
 	x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End, From: s.From, To: s.To}
 	f, err := d.folder.File(s.Doc)
 	if err != nil || s.To > len(f.Document.Text) || s.From > s.To {
 		return x
 	}
-	text, valid := f.Document.Text, func(s string) string { return strings.ToValidUTF8(s, "") } // drops cut characters
+	text, valid := f.Document.Text, func(s string) string { return strings.ToValidUTF8(s, "") } // drops characters cut in two
 	start, end := max(0, s.From-bytes), min(len(text), s.To+bytes)
 	before, after := text[start:s.From], text[s.To:end]
 	if _, rest, ok := strings.Cut(before, separator); ok && start > 0 {

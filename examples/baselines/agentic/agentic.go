@@ -22,14 +22,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// The names of the systems in reports. The name of a wrapped system follows the prefix.
+// The names of the systems in reports. The name of an agent around a system is the prefix and the system's
+// name.
 const (
 	Prefix      = "agentic:"
 	NameFiles   = "files"
 	NameContext = "context"
 )
 
-// Infos describe the systems without an index.
+// Infos describe the two systems that have no index.
 var Infos = []kit.Info{
 	kit.InfoOf(kit.Info{
 		Name: NameFiles, Calls: kit.Calls{Question: 2}, NeedsModel: true,
@@ -52,7 +53,7 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 	}
 	f.Problems = l.check(f.Problems)
 	build, rerank := f.Builder(), f.Kit.Rerank
-	f.Kit.Rerank = nil // what the agent cites is in its own order
+	f.Kit.Rerank = nil // the order of citations is the agent's, so nothing reranks it
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		inner, err := build(ctx, c)
 		if err != nil {
@@ -81,7 +82,7 @@ func (l Loop) Defaults() Loop {
 	return l
 }
 
-// check returns the errors of the options, joined with others.
+// check returns the faults of the options together with the given error.
 func (l Loop) check(others error) error {
 	var c kit.Checks
 	c.Min("Agent.Turns", float64(l.Turns), 0)
@@ -91,7 +92,7 @@ func (l Loop) check(others error) error {
 	return c.Err()
 }
 
-// search returns an agent over pages, and a retriever unless that is nil.
+// search returns an agent that searches with a retriever, unless it is nil, and with the tools over pages.
 func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
 	next, err := agent.NextByModel(k.AnswerModel)
 	if err != nil {
@@ -104,7 +105,7 @@ func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphr
 	return agent.Search(next, o)
 }
 
-// Options of the system that has no index.
+// Options of the system that [NewFiles] returns.
 type Options struct {
 	kit.Common
 	Agent Loop
@@ -120,10 +121,10 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// ContextOptions of the system that reads all pages.
+// ContextOptions are the options of the system that [NewContext] returns.
 type ContextOptions struct{ kit.Common }
 
-// NewContext returns the system that reads all pages, in the order of their names.
+// NewContext returns the system that puts all pages into the prompt, in the order of their names.
 func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
 	return whole(k, o.Common, NameContext, nil, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		lengths := make([]int, len(c.Chunks))
@@ -136,10 +137,10 @@ func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
 	})
 }
 
-// fill takes the pages that fit, in their order. They are the same for every question.
+// fill returns the first pages that fit into the budget, so that prompts begin alike for every question.
 func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func(string) int) graphrag.Found {
-	const mostNamed = 20          // pages that did not fit
-	const contextTokens = 100_000 // by default: with the reply they fit into a context of 128,000 tokens
+	const mostNamed = 20          // largest number of omitted pages that a step names
+	const contextTokens = 100_000 // default budget; with the reply it fits into a context of 128,000 tokens
 	out := graphrag.Nothing()
 	budget := q.Tokens
 	if budget == 0 && q.K > 0 {
@@ -167,7 +168,7 @@ func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func
 	return out
 }
 
-// whole returns a system over pages that are not cut.
+// whole returns a system whose chunks are whole pages.
 func whole(k kit.Kit, o kit.Common, name string, problems error, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
 	var c kit.Checks
 	c.Add(problems)

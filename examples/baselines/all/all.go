@@ -39,7 +39,7 @@ import (
 // System is a published system, or one of our own, with its settings.
 type System struct {
 	kit.Info
-	agent   any // the looped of an agent around it
+	agent   any // options of the agent around the system, of type looped; nil without
 	changes []change
 	graph   *triples.Index
 	models  func(name string) (llm.Model, error)
@@ -68,7 +68,7 @@ func ofInfos(infos []kit.Info) (out []System) {
 // Variants lists systems with a part left out, for ablations. They run only if they are named.
 func Variants() []System { return ofInfos(youtu.Variants) }
 
-// looped has the options of an agent around a system.
+// looped are the options of an agent around a system.
 type looped struct{ Agent agentic.Loop }
 
 // Agents lists the agents around the systems, named "agentic:" and the system, and the systems without
@@ -89,7 +89,7 @@ func Agents() []System {
 			return agentic.Around(inner, options[1].(looped).Agent)
 		}
 		s.Name, s.Also, s.NeedsModel = agentic.Prefix+s.Name, nil, true
-		s.Calls.Question += 2 // a turn that searches, and one that ends
+		s.Calls.Question += 2 // one turn that searches and one that answers
 		out = append(out, s)
 	}
 	return out
@@ -105,13 +105,13 @@ func Names() (names []string) {
 	return names
 }
 
-// Shown lists names for people. Agents are named by their prefix.
+// Shown lists the names for a message to users. It names agents only by their prefix.
 func Shown(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.HasPrefix(n, agentic.Prefix) })
 	return strings.Join(names, ", ") + "; and " + agentic.Prefix + "NAME, an agent that searches by it"
 }
 
-// Find returns the system of a name.
+// Find returns the system with a name or alias.
 func Find(name string) (System, bool) {
 	for _, s := range all() {
 		if s.Is(name) {
@@ -126,11 +126,11 @@ type Option struct {
 	Name    string // e.g. "paths.depth"
 	Kind    string // of its values, e.g. "a whole number"
 	Default string
-	Source  string // of the default
+	Source  string // source of the default
 }
 
-// Options lists the settings of the system, in the order of its package. The name of a field in a
-// struct follows the name of the struct and a point.
+// Options lists the settings of the system, in the order of its package. The name of a field of a nested struct
+// is the name of the struct, a point and the name of the field.
 func (s System) Options() []Option {
 	var out []Option
 	parts := s.parts()
@@ -182,7 +182,7 @@ func (s System) WithModels(models func(name string) (llm.Model, error)) System {
 	return s
 }
 
-// named holds the name of a model in an option until there is a server.
+// named is a placeholder for the model in an option until there is a server to open it.
 type named struct {
 	llm.Model
 	name string
@@ -195,7 +195,7 @@ func (s System) value(c change) (reflect.Value, error) {
 		return c.value, nil
 	}
 	if s.models == nil {
-		return c.value, fmt.Errorf("%s.%s=%s: a model takes a server: -model NAME", s.Name, c.option, n.name)
+		return c.value, fmt.Errorf("%s.%s=%s: a model needs a server: name it with -model NAME", s.Name, c.option, n.name)
 	}
 	m, err := s.models(n.name)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s System) likely(option string) string {
 	return ": -list-options lists what there is"
 }
 
-// New makes the system of a kit, with the settings of its paper except c and the changes of With.
+// New makes the system from a kit, with the settings of its paper, of c, and those that With changed.
 func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 	parts := s.parts()
 	o := parts[0]
@@ -249,7 +249,7 @@ func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 	return s.build(k, options...)
 }
 
-// parts returns copies of the options of the system and of an agent around it.
+// parts returns copies of the structs of options: of the system, and of the agent around it.
 func (s System) parts() (out []reflect.Value) {
 	for _, o := range []any{s.Info.Options, s.agent} {
 		if o != nil {
@@ -267,8 +267,8 @@ func walkAll(parts []reflect.Value, visit func(field)) {
 	}
 }
 
-// Changes returns the options that With changed, as the settings of a run record them. A graph is
-// recorded by its size.
+// Changes returns the options that With changed, as a run records them. A graph is recorded by its number of
+// triples.
 func (s System) Changes() map[string]any {
 	out := make(map[string]any)
 	for _, c := range s.changes {
@@ -286,20 +286,20 @@ func (s System) Changes() map[string]any {
 	return out
 }
 
-// change is a new value of an option.
+// change is an option with its new value.
 type change struct {
 	option string
 	value  reflect.Value
 }
 
-// field is a field of an Options, or of a struct in one.
+// field is a field of a struct of options, or of a struct nested in one.
 type field struct {
 	name, source string
 	value        reflect.Value
 }
 
-// walk visits the fields that can be set. Fields of an embedded struct count as fields of v. The source of
-// a field is in its tag, or in the tag of the struct it is in.
+// walk visits the fields that can be set. Fields of an embedded struct count as fields of v. The source of a
+// value is in the tag of its field, or of the struct that contains the field.
 func walk(v reflect.Value, source, prefix string, visit func(field)) {
 	for i := range v.NumField() {
 		t := v.Type().Field(i)
@@ -316,8 +316,8 @@ func walk(v reflect.Value, source, prefix string, visit func(field)) {
 	}
 }
 
-// uncapitalized makes the capitals lower case that a name begins with, except the first letter of a
-// second word: bm25, asciiPhrases.
+// uncapitalized returns a name that begins with a small letter. Of capitals at the beginning only the first
+// letter of a second word stays: bm25, asciiPhrases.
 func uncapitalized(name string) string {
 	n := 1
 	for n < len(name) && unicode.IsUpper(rune(name[n])) && !(n+1 < len(name) && unicode.IsLower(rune(name[n+1]))) {
@@ -326,8 +326,8 @@ func uncapitalized(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// defaults returns options with zero values replaced by the defaults of their tags and of their method
-// Defaults, in nested structs too.
+// defaults returns options whose zero values are replaced by the defaults in tags and of the method Defaults,
+// in nested structs too.
 func defaults(options reflect.Value) reflect.Value {
 	out := reflect.New(options.Type()).Elem()
 	out.Set(options)
@@ -343,7 +343,7 @@ func defaults(options reflect.Value) reflect.Value {
 	return out
 }
 
-// kindOf describes the values of a type, "" for types that cannot be set by a text.
+// kindOf describes the values of a type, "" if a text cannot set them.
 func kindOf(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[*triples.Index]():
@@ -413,9 +413,9 @@ func parse(to reflect.Value, s string) (err error) {
 	return nil
 }
 
-// readSchema reads the shipped schema of a data set, or a file.
+// readSchema reads the schema that is shipped for a data set, or else a file.
 func readSchema(name string) (*extract.Schema, error) {
-	const mostSchema = 1 << 20 // bytes
+	const mostSchema = 1 << 20 // largest size of a schema, in bytes
 	var f io.ReadCloser
 	f, err := youtu.Seeds.Open("seeds/" + strings.ToLower(name) + ".json")
 	if err != nil {

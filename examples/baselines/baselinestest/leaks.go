@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// secret makes a document of one of two groups. A word that occurs in no other document or version is in
-// its title, source, tags and facts.
+// secret makes a document of one of two groups. Its title, source, tags and facts have a word that no other
+// document and no other version has.
 func secret(r *rand.Rand, i, version int) graphrag.Document {
 	word := fmt.Sprintf("Zorg%cblat%c%c%c", 'a'+i, 'a'+version/676%26, 'a'+version/26%26, 'a'+version%26)
 	return graphrag.Document{
@@ -44,12 +44,12 @@ func someCondition(r *rand.Rand, depth int) graphrag.Condition {
 }
 
 // Leaks asks questions with random conditions under random scopes while documents are added, changed and
-// deleted. It fails if a word of an excluded document is in the result: in ranked, evidence, derived,
-// steps, citations, streams, graphs or errors.
+// deleted. It fails if a result has a word of an excluded document, be it in ranked, evidence, derived, steps,
+// citations, streams, graphs or errors.
 func Leaks(t *testing.T, s *kit.System, questions int) {
 	r := rand.New(rand.NewPCG(11, 12))
 	docs := map[string]graphrag.Document{}
-	var words []string // of all documents and versions
+	var words []string // words of all documents in all versions
 	version := 0
 	fresh := func(i int) graphrag.Document {
 		version++
@@ -97,8 +97,8 @@ func Leaks(t *testing.T, s *kit.System, questions int) {
 	}
 }
 
-// someQuestion returns a random question under a condition, a scope, or both, and a predicate for the
-// fields they permit.
+// someQuestion returns a random question under a condition, a scope, or both, and a function that reports
+// whether both permit a document with some fields.
 func someQuestion(ctx context.Context, r *rand.Rand, words []string) (graphrag.Question, context.Context, func(graphrag.Fields) bool) {
 	where := someCondition(r, 2)
 	q := graphrag.Question{Text: []string{"Who built the Fram?", "Where did Nansen meet Archer?", "Summarize the voyages of the Fram."}[r.IntN(3)], K: 1 + r.IntN(6), Depth: 8, Where: &where}
@@ -147,7 +147,7 @@ func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Quest
 }
 
 // Stored checks that a system finds the same IDs and scores in a store as in memory: after changes, under
-// conditions and scopes, with a budget of tokens, and after it was opened again, also from another handle.
+// conditions and scopes, with a budget of tokens, and after the store was opened again, by a second handle too.
 func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s, reading store.Store) {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(sharedWords), kit.Common{Cut: kit.Cut{Size: 60}})
@@ -199,8 +199,8 @@ func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error)
 	return s
 }
 
-// evidence lists the documents of a system and its results for questions, also under conditions and scopes if it is
-// in a store that counts its own words.
+// evidence lists the documents of a system and its results for questions. If the system's store counts its own
+// words, questions under conditions and scopes are among them.
 func evidence(t *testing.T, s *kit.System, own bool) (out []string) {
 	t.Helper()
 	ids, err := s.List(t.Context())
@@ -231,7 +231,7 @@ func evidence(t *testing.T, s *kit.System, own bool) (out []string) {
 					for _, h := range slices.Concat(found.Ranked, found.Evidence) {
 						score := h.Score
 						if !own {
-							score = 0 // deleted chunks count until they are merged away
+							score = 0 // scores depend on deleted chunks until segments are merged
 						}
 						out = append(out, fmt.Sprintf("%v %.5f %s", h.Chunk, score, h.Source))
 					}

@@ -59,10 +59,10 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 	return m
 }
 
-// Passages is an extractor with recorded names and triples, by the title and text of a passage.
+// Passages is an extractor that returns recorded names and triples, by the title and text of a passage.
 type Passages map[string]kg.Extraction
 
-// readPassages reads a result file of HippoRAG, without lists that are not triples.
+// readPassages reads a result file of HippoRAG. Lists that are not triples are left out.
 func readPassages(t testing.TB, name string) Passages {
 	var file struct {
 		Docs []struct {
@@ -73,7 +73,7 @@ func readPassages(t testing.TB, name string) Passages {
 	}
 	data, err := os.ReadFile(name)
 	if err == nil {
-		err = json.Unmarshal(bytes.ReplaceAll(data, []byte(": NaN"), []byte(": null")), &file) // as Python writes it
+		err = json.Unmarshal(bytes.ReplaceAll(data, []byte(": NaN"), []byte(": null")), &file) // Python's NaN is no JSON
 	}
 	check.OK(t, err)
 	out := make(Passages)
@@ -98,11 +98,11 @@ func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	for i, c := range chunks {
 		x, ok := r[strings.Join(strings.Fields(c.Title+"\n"+c.Text), " ")]
 		if !ok {
-			return nil, fmt.Errorf("no triples are recorded of chunk %s", c.ID)
+			return nil, fmt.Errorf("no triples are recorded for chunk %s", c.ID)
 		}
 		x.Chunk, x.Doc = c.ID, c.Doc
 		x.Mentions = slices.Clone(x.Mentions)
-		for _, f := range x.Facts { // the ends of facts are names
+		for _, f := range x.Facts { // the two ends of every fact count as names
 			for _, n := range []string{f.Head, f.Tail} {
 				if !slices.ContainsFunc(x.Mentions, func(m kg.Mention) bool { return m.Name == n }) {
 					x.Mentions = append(x.Mentions, kg.Mention{Name: n})
@@ -114,8 +114,8 @@ func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, nil
 }
 
-// Recall holds, by depth k in percent, the mean share of gold passages among the first k (At), the share
-// of questions with all of them (All), and the share for each question (Each).
+// Recall has figures by depth k, in percent: At is the mean share of gold passages among the first k, All the
+// share of questions with all gold passages among them, Each the share for each question.
 type Recall struct {
 	At   map[int]float64
 	All  map[int]float64
@@ -151,10 +151,10 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 	return r
 }
 
-// Index indexes documents, or ends a test.
+// Index indexes documents. An error ends the test.
 func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 	t.Helper()
-	var seq iter.Seq2[graphrag.Document, error] // nil for a system without documents
+	var seq iter.Seq2[graphrag.Document, error] // nil if there are no documents
 	if len(docs) > 0 {
 		seq = graphrag.Documents(docs...)
 	}
@@ -162,7 +162,7 @@ func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 	check.OK(t, err)
 }
 
-// ModelKit returns the kit of a model, with an embedder by which texts that share words are similar.
+// ModelKit returns the kit of a model, with an embedder that finds texts similar if they share words.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords})
@@ -176,7 +176,7 @@ func Filled[O any](o O) O {
 	return o
 }
 
-// sharedWords embeds texts by their words.
+// sharedWords is an embedder whose vectors count the words of a text.
 var sharedWords = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -185,7 +185,7 @@ var sharedWords = embed.Func(func(ctx context.Context, texts []string) ([][]floa
 	return out, ctx.Err()
 })
 
-// Alike implements retrieve.Texts with fixed similarities, for every query.
+// Alike implements retrieve.Texts with similarities that are the same for every query.
 type Alike []float64
 
 // Len implements retrieve.Texts.
@@ -231,7 +231,7 @@ var Chinese = []graphrag.Document{
 	{ID: "b.md", Title: "上海", Text: "上海是中国最大的城市。外滩位于上海。"},
 }
 
-// Questions has questions about Pages, and odd ones.
+// Questions ask about the texts of Pages, partly in unusual forms.
 var Questions = []graphrag.Question{
 	{Text: "Where was the builder of the Fram born?", K: 2, Depth: 5, Form: graphrag.Sentence},
 	{Text: "Who reached the South Pole in 1911?", K: 1, Depth: 5, Form: graphrag.Sentence},
@@ -261,7 +261,7 @@ func Obedient(req llm.Request) llm.Reply {
 	}
 	prompt := whole.String()
 	text := req.Messages[len(req.Messages)-1].Text
-	if len(req.Messages) > 2 && req.Messages[1].Role == llm.User { // a later turn about the same text
+	if len(req.Messages) > 2 && req.Messages[1].Role == llm.User { // the conversation is about the first text
 		text = req.Messages[1].Text
 	}
 	if strings.Contains(req.Messages[0].Text, `{"thought": "", "answer": "", "ids": [`) {
@@ -295,7 +295,7 @@ func Obedient(req llm.Request) llm.Reply {
 		if strings.Contains(prompt, as.marker) {
 			sum := sha256.Sum256([]byte(text))
 			name := strings.ToUpper(strings.Map(letters, hex.EncodeToString(sum[:8])))
-			word := " " + longest(text) // of the passage, as a name must be
+			word := " " + longest(text) // a name must occur in the passage
 			return llm.Reply{Text: strings.NewReplacer("AAA", name[:8]+word, "BBB", name[8:]+word).Replace(as.reply)}
 		}
 	}
@@ -313,7 +313,7 @@ func named(groups string) llm.Reply {
 	return llm.Reply{Text: `{"communities": [` + strings.Join(names, ", ") + `]}`}
 }
 
-// longest returns the first longest word between the first marks of a prompt.
+// longest returns the longest word in the first fenced text of a prompt, the first of several.
 func longest(prompt string) (word string) {
 	_, text, _ := strings.Cut(prompt, "\n")
 	text, _, _ = strings.Cut(text, "\n[/")
@@ -325,7 +325,7 @@ func longest(prompt string) (word string) {
 	return word
 }
 
-// letters maps digits to letters: a name without digits is a name for every system.
+// letters maps digits to letters, since some systems do not accept names with digits.
 func letters(r rune) rune {
 	if r >= '0' && r <= '9' {
 		return 'g' + r - '0'
@@ -347,7 +347,7 @@ func turn(req llm.Request) string {
 	}
 	reply, err := json.Marshal(map[string]any{"thought": "", "calls": []any{call}})
 	if err != nil {
-		panic(err) // cannot happen with strings
+		panic(err) // strings can always be encoded
 	}
 	return string(reply)
 }

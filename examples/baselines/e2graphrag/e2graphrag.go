@@ -40,7 +40,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "e2graphrag"
 
 // Info describes the system.
@@ -55,8 +55,8 @@ type Options struct {
 	// Group is the number of neighbours in a summary, Summary its length in tokens.
 	Group   int `default:"5" source:"its program"`
 	Summary int `default:"1000" min:"0" source:"its program"`
-	// Path bounds the terms of a path between two terms of the question, 2 to 4, Chunks the
-	// chunks of a local question.
+	// Path is the largest number of terms of a path between two terms of the question, 2 to 4. Chunks is the
+	// largest number of chunks of a local question.
 	Path   int `default:"4" source:"its program"`
 	Chunks int `default:"25" min:"0" source:"its program"`
 }
@@ -73,13 +73,13 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// searcher is an index of one corpus. Node i of the tree is chunk i; summaries follow the chunks.
+// searcher is an index of one corpus. The nodes of the tree are the chunks, in their order, then the summaries.
 type searcher struct {
 	o      Options
 	corpus *kit.Corpus
 	tree   *summary.Tree
 	terms  *termIndex
-	texts  retrieve.Texts // the nodes
+	texts  retrieve.Texts // texts of the nodes
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
@@ -134,7 +134,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return found, err
 }
 
-// search returns the nodes for a question, the best first, and a step that describes the search.
+// search returns the nodes that are read for a question, the best first, and a step that describes the search.
 func (s *searcher) search(ctx context.Context, question string) ([]int32, graphrag.Step, error) {
 	line, _, _ := strings.Cut(strings.TrimSpace(question), "\n")
 	known := s.terms.in(line, maxTerms)
@@ -184,10 +184,10 @@ func (s *searcher) similar(ctx context.Context, question string, n int) ([]int32
 	return out, err
 }
 
-// meeting returns the chunks that contain two terms with a path. Paths become shorter until at most
-// Chunks are left. If none is left then, it returns the chunks of the step before, and false.
+// meeting returns the chunks that contain two terms between which there is a path. It takes ever shorter paths
+// until at most Chunks are left. If none is left, it returns the chunks of the step before, and false.
 func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
-	byLength := make([][]int32, s.o.Path+1) // chunks by the terms of the path
+	byLength := make([][]int32, s.o.Path+1) // chunks by the number of terms of the path
 	for i, a := range known {
 		for _, b := range known[i+1:] {
 			if n := s.terms.path(a, b); n > 0 && n <= s.o.Path {
@@ -211,8 +211,8 @@ func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
 	return before, false
 }
 
-// byTerms orders chunks by the number of different terms in them, the length of the run of
-// neighbouring chunks, and the occurrences of the terms. The order is stable.
+// byTerms orders chunks by the number of different terms in them, then by the length of the run of neighbouring
+// chunks, then by the number of occurrences of the terms. The order is stable.
 func (s *searcher) byTerms(chunks, known []int32) {
 	runs := s.runs(chunks)
 	has, count := make(map[int32]int), make(map[int32]int)
@@ -228,7 +228,7 @@ func (s *searcher) byTerms(chunks, known []int32) {
 	})
 }
 
-// runs returns, for each chunk, the length of its run of neighbouring chunks of a page.
+// runs returns for each chunk the length of the run of neighbouring chunks of the same page.
 func (s *searcher) runs(chunks []int32) map[int32]int {
 	lengths := make(map[int32]int)
 	chunks = slices.Sorted(slices.Values(chunks))
@@ -245,16 +245,16 @@ func (s *searcher) runs(chunks []int32) map[int32]int {
 	return lengths
 }
 
-// maxTerms bounds the terms of a sentence, so that a page without a full stop does not make a pair of
-// any two words, and the terms of a question.
+// maxTerms is the largest number of terms of a sentence that form pairs, for pages without a full stop, and of
+// terms of a question.
 const maxTerms = 32
 
-// termIndex contains the terms of a corpus, their pairs in sentences, and their counts in chunks.
+// termIndex has the terms of a corpus, their pairs in sentences, and their counts in chunks.
 type termIndex struct {
 	analyzer text.Analyzer
 	words    *text.Vocabulary
-	graph    *graph.Graph // an edge has the number of sentences with both ends as its weight
-	chunks   [][]posting  // of each term, in order
+	graph    *graph.Graph // weight of an edge: number of sentences with both terms
+	chunks   [][]posting  // chunks of each term in order, with counts
 }
 
 type posting struct{ chunk, count int32 }
@@ -313,7 +313,7 @@ func appendPairs(edges []graph.Edge, sentence []int32) []graph.Edge {
 	return edges
 }
 
-// in returns the different terms of a text that the corpus contains, in order of appearance.
+// in returns the different terms of a text that occur in the corpus, in the order of the text.
 func (t *termIndex) in(s string, most int) (found []int32) {
 	for _, term := range t.inOrder(t.words.Lookup(t.analyzer), s) {
 		if !slices.Contains(found, term) && len(found) < most {
@@ -323,7 +323,7 @@ func (t *termIndex) in(s string, most int) (found []int32) {
 	return found
 }
 
-// both returns the chunks with both terms, in order.
+// both returns the chunks that contain both terms, in order.
 func (t *termIndex) both(a, b int32) (chunks []int32) {
 	for _, p := range t.chunks[a] {
 		if t.count(b, p.chunk) > 0 {
@@ -333,7 +333,7 @@ func (t *termIndex) both(a, b int32) (chunks []int32) {
 	return chunks
 }
 
-// count returns how often a chunk has a term.
+// count returns how often a chunk contains a term.
 func (t *termIndex) count(term, chunk int32) int {
 	in := t.chunks[term]
 	if i, ok := slices.BinarySearchFunc(in, chunk, func(p posting, c int32) int { return int(p.chunk - c) }); ok {
@@ -342,8 +342,8 @@ func (t *termIndex) count(term, chunk int32) int {
 	return 0
 }
 
-// path returns the number of terms of a shortest path between two, with its ends, 0 if these are more than four.
-// It visits every edge at most once.
+// path returns the number of terms of a shortest path between two terms, both included; 0 if it has more than
+// four. It visits every edge at most once.
 func (t *termIndex) path(a, b int32) int {
 	if t.graph.Degree(a) > t.graph.Degree(b) {
 		a, b = b, a
@@ -372,7 +372,7 @@ func (t *termIndex) path(a, b int32) int {
 	return 0
 }
 
-// nouns analyzes words that may be nouns or names.
+// nouns is an analyzer that keeps words that may be nouns or names.
 type nouns struct{ text.Analyzer }
 
 func (a nouns) Term(word string) (string, bool) {

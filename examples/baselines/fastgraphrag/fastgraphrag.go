@@ -24,22 +24,22 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "fastgraphrag"
 
 // Info describes the system.
 var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Circlemind 2024", Paper: "circlemind-ai/fast-graphrag 0.0.5",
-	Costs: "1 a chunk; 1 to search", Calls: kit.Calls{Chunk: 1, Question: 1}, // no gleaning; entities of the question
+	Costs: "1 a chunk; 1 to search", Calls: kit.Calls{Chunk: 1, Question: 1}, // for a chunk one extraction, for a question its entities
 }, Options{}, New)
 
-// tolerance of PageRank, far below Threshold.
+// tolerance is the error at which PageRank stops, far below Threshold.
 const tolerance = 1e-6
 
-// DefaultDomain describes texts without a description. The code has no default.
+// DefaultDomain is the description of texts for users who give none. The code has no default.
 const DefaultDomain = "Pages of the web on all subjects. Analyse them for the people, organisations, places, works and events they tell of, what these did, and how they are connected."
 
-// DefaultTypes returns the types of the offline extractor, and concept.
+// DefaultTypes returns the types of the offline extractor, and "concept".
 func DefaultTypes() []string {
 	return []string{rules.Person, rules.Organization, rules.Place, rules.Event, rules.Work, rules.Date, rules.Quantity, "concept", rules.Other}
 }
@@ -50,13 +50,13 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
-	// Domain describes the texts, Questions are examples of questions, Types the types of entities.
-	// The defaults are DefaultDomain, none, and DefaultTypes.
+	// Domain describes the texts, Questions are examples of questions about them, Types the types of entities.
+	// The defaults are DefaultDomain, no questions, and DefaultTypes.
 	Domain    string   `source:"ours: its program has none"`
 	Questions []string `source:"ours: its program has none"`
 	Types     []string `source:"ours: its program has none"`
-	// Damping is the probability of walking on. The best Entities with a PageRank of at least
-	// Threshold count, and the best Facts of them.
+	// Damping is the probability that the walk continues. Of the entities with a PageRank of at least Threshold
+	// the best Entities are read, and of their facts the best Facts.
 	Damping   float64 `default:"0.85" source:"its program"`
 	Threshold float64 `default:"0.005" min:"0" max:"1" source:"its program"`
 	Entities  int     `default:"128" min:"0" source:"its program"`
@@ -80,7 +80,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	o = o.Defaults()
 	domain := strings.Join(append([]string{o.Domain}, o.Questions...), "\n- ")
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link", "Describe", "QuestionNames"}}
-	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
+	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses relations without a description
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: domain}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
@@ -92,7 +92,7 @@ type searcher struct {
 	corpus retrieve.Ranking
 	count  func(string) int
 	*linker
-	incident     kg.Lists // the edges of each entity
+	incident     kg.Lists // edges of each entity
 	entity, edge func(int32) entry
 	walk         *ppr.Solver
 }
@@ -162,7 +162,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // scored is an entity or an edge with its score.
 type scored = rank.Scored[int32]
 
-// entities returns the best entities with at least the threshold.
+// entities returns the best entities among those with a rank of at least the threshold.
 func (s *searcher) entities(ranks []float64) []scored {
 	var out []scored
 	for e, r := range ranks {
@@ -188,14 +188,14 @@ func (s *searcher) facts(entities []scored) []scored {
 	return rank.Best(out, s.o.Facts)
 }
 
-// The budgets of the three tables in tokens. The code takes four characters for one.
+// The largest numbers of tokens of the three tables in a prompt. The code counts four characters as a token.
 const (
 	EntityBudget = 4000
 	FactBudget   = 3000
 	ChunkBudget  = 9000
 )
 
-// context returns K chunks, the entities and the edges, each within its budget.
+// context returns K chunks, and the entities and edges, each table within its budget.
 func (s *searcher) context(q graphrag.Question, entities []scored, edges []entry, ranked []graphrag.Hit) graphrag.Found {
 	var lengths [3][]int
 	var derived [2][]graphrag.Derived
@@ -218,8 +218,8 @@ func (s *searcher) context(q graphrag.Question, entities []scored, edges []entry
 	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(derived[0][:n[0]], derived[1][:n[1]])}
 }
 
-// fit returns the number of rows of each table that fit. Unused tokens of a table go to the next
-// tables, and in further rounds to the first ones.
+// fit returns how many rows of each table fit. Tokens that a table leaves over go to the next tables, then to
+// the first ones again.
 func fit(lengths [3][]int, budgets [3]int) (rows [3]int) {
 	left := 0
 	for again := true; again; {
@@ -237,12 +237,12 @@ func fit(lengths [3][]int, budgets [3]int) (rows [3]int) {
 	return rows
 }
 
-// The code compares (1+cosine)/2 with 0.9, 0.7 and 0.5; these are the cosines.
+// Least cosines for a match. The code compares (1+cosine)/2 with 0.9, 0.7 and 0.5.
 const (
-	sameCosine    = 0.8 // of two entities that are one
-	sameNearest   = 3   // neighbours that are compared
-	namedCosine   = 0.4 // of a named entity and its one match
-	genericCosine = 0.0 // of all other texts and their matches
+	sameCosine    = 0.8 // least cosine of two entities that are the same
+	sameNearest   = 3   // number of nearest entities that are compared
+	namedCosine   = 0.4 // least cosine of a name in the question and its one match
+	genericCosine = 0.0 // least cosine of other texts and their matches
 	genericTop    = 20
 )
 
@@ -251,7 +251,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("fastgraphrag", promptFiles)
 
-// StageQuestion names the calls that find the entities of a question in accounts.
+// StageQuestion names the calls that find the entities of a question in usage figures.
 const StageQuestion = "question entities"
 
 // linker finds entities by name and by description.
@@ -291,7 +291,7 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 	return l, err
 }
 
-// entityText returns the text that an entity is found by.
+// entityText returns the text by which an entity is found.
 func entityText(e *kg.Entity, description string) string {
 	text := "[" + strings.ToUpper(e.Type) + "] " + strings.ToUpper(e.Name)
 	if description != "" {
@@ -300,8 +300,8 @@ func entityText(e *kg.Entity, description string) string {
 	return text
 }
 
-// identities returns the pairs of equal entities: each entity with its nearest ones at or above the
-// threshold that come after it.
+// identities returns pairs of entities that are the same: each entity with such of its nearest as have at
+// least the cosine sameCosine and a higher number.
 func (l *linker) identities(ctx context.Context, keys []string) ([][2]int32, error) {
 	near, err := l.link.Neighbors(ctx, keys, sameCosine, sameNearest)
 	var same [][2]int32
@@ -315,8 +315,7 @@ func (l *linker) identities(ctx context.Context, keys []string) ([][2]int32, err
 	return same, err
 }
 
-// byModel asks for the entities of a question. A reply that cannot be read has none: only the question
-// itself is linked.
+// byModel asks a model for the entities of a question. Without a readable reply only the question is linked.
 func byModel(types []string) func(llm.Model) func(context.Context, string) (extract.Parts, error) {
 	return func(model llm.Model) func(context.Context, string) (extract.Parts, error) {
 		return func(ctx context.Context, text string) (extract.Parts, error) {
@@ -330,8 +329,9 @@ func byModel(types []string) func(llm.Model) func(context.Context, string) (extr
 	}
 }
 
-// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each generic
-// entity and to the whole question. The weights of each add up to 1; an entity has its largest weight.
+// seeds returns the entities at which the walk starts: the entity of each name, and the entities nearest to
+// each generic entity and to the whole question. The weights of each of these add up to 1. An entity found
+// several times has its largest weight.
 func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []graphrag.Step, error) {
 	if l.texts.Len() == 0 || strings.TrimSpace(q.Text) == "" {
 		return nil, nil, ctx.Err()
@@ -370,7 +370,7 @@ func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []
 	return seeds, steps, nil
 }
 
-// named returns the entity of a name. The model may write the type before the name.
+// named returns the entity of a name. The model may have written the type before the name.
 func (l *linker) named(ctx context.Context, name string) ([]scored, error) {
 	if end := strings.Index(name, "] "); strings.HasPrefix(name, "[") && end > 0 {
 		name = name[end+2:]
@@ -385,7 +385,7 @@ func (l *linker) nearest(ctx context.Context, text string) ([]scored, error) {
 	return atLeast(found, genericCosine), err
 }
 
-// atLeast returns the entities with a cosine of least or more, and maps the cosines to 0..1.
+// atLeast returns the entities with a cosine of at least least, and maps the cosines to 0..1.
 func atLeast(found []scored, least float64) (out []scored) {
 	for _, f := range found {
 		if f.Score >= least {
@@ -395,7 +395,7 @@ func atLeast(found []scored, least float64) (out []scored) {
 	return out
 }
 
-// weigh scales a row to the sum 1, and keeps the larger weight of each entity.
+// weigh scales the scores of a row to the sum 1. An entity that has a weight already keeps the larger one.
 func weigh(weights map[int32]float64, row []scored) {
 	sum := 0.0
 	for _, r := range row {

@@ -19,34 +19,34 @@ import (
 )
 
 const (
-	// MaxDescription is the length in characters up to which descriptions are
-	// simply joined (NodeUpsertPolicy_SummarizeDescription).
+	// MaxDescription is the largest number of characters of descriptions that are joined and not condensed
+	// (NodeUpsertPolicy_SummarizeDescription).
 	MaxDescription = 512
-	// MaxParallel is the number of facts of a pair up to which none are merged
+	// MaxParallel is the largest number of facts of a pair that are not merged
 	// (EdgeUpsertPolicy_UpsertValidAndMergeSimilarByLLM).
 	MaxParallel = 5
-	// mergedAtOnce bounds the facts in a prompt. The code never has more.
+	// mergedAtOnce is the largest number of facts in a prompt. The code never has more.
 	mergedAtOnce = 50
 )
 
-// StageMerge names the calls that merge facts in accounts.
+// StageMerge names the calls that merge facts in usage figures.
 const StageMerge = "merge facts"
 
 // network is the graph of entities, with an edge for each fact.
 type network struct {
 	g         *kg.Graph
-	described []kg.Description // by entity
+	described []kg.Description // description of each entity
 	edges     []edge
-	incident  kg.Lists // the edges of each entity
+	incident  kg.Lists // edges of each entity
 }
 
-// entry is an entity or an edge as it is read.
+// entry is an entity or an edge as an answer reads it.
 type entry struct {
 	Title string
 	kg.Description
 }
 
-// rows returns the entities and the edges, for use while questions are answered.
+// rows returns functions that read the entities and the edges while questions are answered.
 func (n *network) rows(c *kit.Corpus) (entities, facts func(int32) entry, err error) {
 	entities, err1 := kit.Keep(c, len(n.described), func(e int32) entry { return entry{n.g.Entities[e].Name, n.described[e]} })
 	facts, err2 := kit.Keep(c, len(n.edges), func(f int32) entry {
@@ -56,7 +56,7 @@ func (n *network) rows(c *kit.Corpus) (entities, facts func(int32) entry, err er
 	return entities, facts, errors.Join(err1, err2)
 }
 
-// edge is a fact between two entities, or joins two names of the same thing; such an identity has no passages.
+// edge is a fact between two entities, or says that two names are of the same thing; then it has no passages.
 type edge struct {
 	from, to int32
 	relation int32
@@ -89,7 +89,7 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	return n, err
 }
 
-// describe joins the descriptions of an entity, or condenses them if they are long.
+// describe joins the descriptions of an entity, or condenses them if they are long together.
 func describe(ctx context.Context, c summary.Describer, name string, of []kg.Description) (kg.Description, error) {
 	var out kg.Description
 	texts := make([]string, len(of))
@@ -130,10 +130,10 @@ func stated(g *kg.Graph, relations []int32) (all []edge) {
 	return all
 }
 
-// grouping returns groups of facts of a pair with the same meaning.
+// grouping is a function that returns groups of facts of a pair with the same meaning.
 type grouping func(ctx context.Context, of []edge) ([]factGroup, error)
 
-// merge merges the facts of a pair with the same meaning, if there are many facts.
+// merge merges facts of a pair that have the same meaning, if the pair has more than MaxParallel facts.
 func merge(ctx context.Context, same grouping, of []edge) ([]edge, error) {
 	if len(of) <= MaxParallel {
 		return of, nil
@@ -142,7 +142,7 @@ func merge(ctx context.Context, same grouping, of []edge) ([]edge, error) {
 	return mergeGroups(of, groups), err
 }
 
-// byRelation groups facts of one relation. The group has the longest text.
+// byRelation groups facts with the same relation. The text of a group is its longest.
 func byRelation(ctx context.Context, of []edge) ([]factGroup, error) {
 	var out []factGroup
 	for i, e := range of {
@@ -159,14 +159,13 @@ func byRelation(ctx context.Context, of []edge) ([]factGroup, error) {
 	return out, ctx.Err()
 }
 
-// factGroup has the places of facts with the same meaning, and one text for all.
+// factGroup has the positions of facts with the same meaning, and a text for them.
 type factGroup struct {
 	IDs         []int  `json:"ids"`
 	Description string `json:"description"`
 }
 
-// byMeaning has a model group the facts, up to mergedAtOnce in a prompt. A reply that cannot be used
-// groups nothing.
+// byMeaning lets a model group the facts, up to mergedAtOnce in a prompt. An unusable reply makes no group.
 func byMeaning(m llm.Model) grouping {
 	return func(ctx context.Context, of []edge) ([]factGroup, error) {
 		var out []factGroup
@@ -191,7 +190,7 @@ func byMeaning(m llm.Model) grouping {
 	}
 }
 
-// ask has the model group the facts of one prompt.
+// ask lets the model group the facts of one prompt.
 func ask(ctx context.Context, model llm.Model, of []edge) ([]factGroup, error) {
 	texts := make([]string, len(of))
 	for i, e := range of {
@@ -207,8 +206,8 @@ func ask(ctx context.Context, model llm.Model, of []edge) ([]factGroup, error) {
 	return reply.Grouped, err
 }
 
-// mergeGroups makes one edge of each group, in the place of its first, with the text of the group and
-// the passages of all. An edge is in the first group that names it; invalid numbers are ignored.
+// mergeGroups makes one edge of each group, at the position of its first fact, with the text of the group and
+// the passages of its facts. A fact belongs to the first group that has it; invalid positions are ignored.
 func mergeGroups(of []edge, groups []factGroup) []edge {
 	gone := make([]bool, len(of))
 	taken := make([]bool, len(of))
@@ -245,7 +244,7 @@ func mergeGroups(of []edge, groups []factGroup) []edge {
 	return out
 }
 
-// identify adds an edge between equal entities without a fact.
+// identify adds an edge between entities that are the same, unless a fact joins them.
 func (n *network) identify(same [][2]int32) {
 	for _, pair := range same {
 		adjacent := slices.ContainsFunc(n.incident.Of(pair[0]), func(f int32) bool {
@@ -274,7 +273,7 @@ func (n *network) index() {
 	n.incident.Clip()
 }
 
-// graph returns the graph for PageRank: every edge weighs 1, parallel ones add up.
+// graph returns the graph for PageRank. Every edge weighs 1, and weights of parallel edges add up.
 func (n *network) graph() (*graph.Graph, error) {
 	edges := make([]graph.Edge, len(n.edges))
 	for i, e := range n.edges {

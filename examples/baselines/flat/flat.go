@@ -34,9 +34,9 @@ var Infos = []kit.Info{
 	}, struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return NewZeroShot(k) }),
 }
 
-// The defaults for chunks of 1,200 tokens. Such chunks are as long as the web documents of MS
-// MARCO; k1 and b are Anserini's for these, tuned for recall at 100. The library's default k1 of 1.2
-// is for short passages. docs/benchmark.md compares them.
+// The defaults for chunks of 1,200 tokens. Such chunks are as long as the web documents of MS MARCO. K1 and B
+// are Anserini's for those documents, tuned for recall at 100; the library's default k1 of 1.2 is for short
+// passages. docs/benchmark.md compares the two.
 const (
 	DefaultK1          = 4.46
 	DefaultB           = 0.82
@@ -52,7 +52,7 @@ type BM25Options struct {
 	Plain bool         `source:"ours"`
 }
 
-// NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
+// NewBM25 ranks the chunks by their words and reads the best chunks (Robertson and Zaragoza 2009).
 func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
 	index := o.Defaults().BM25
 	if o.Plain {
@@ -73,13 +73,13 @@ type NaiveOptions struct {
 	kit.Common
 }
 
-// NewNaiveRAG embeds the chunks and reads the ones nearest to the question (Lewis and others
-// 2020, arXiv 2005.11401).
+// NewNaiveRAG embeds the chunks and reads those nearest to the question (Lewis and others 2020, arXiv
+// 2005.11401).
 func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
 	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []string{"Embed"}, Vectors: true})
 }
 
-// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering model.
+// NewZeroShot asks the model without retrieval, as a baseline. It needs a kit with an answering model.
 func NewZeroShot(k kit.Kit) (*kit.System, error) {
 	if k.AnswerModel == nil {
 		return nil, errors.New("zeroshot: the kit answers without a model (AnswerModel): take kit.ByModel")

@@ -72,11 +72,11 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// wordOptions are the settings of the system bm25, made for passages of whole pages.
+// wordOptions are the settings of the system bm25 for passages that are whole pages.
 var wordOptions = bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}
 
-// PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change
-// them. It uses the options Graph, Link, Share and Seed.
+// PartsOf returns the parts over a corpus in memory that [New] makes, for callers that change some of them. It
+// uses the options Graph, Link, Share and Seed.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
 	words, err := c.Sparse(ctx, wordOptions)
@@ -98,14 +98,14 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	return p, err
 }
 
-// partsOf returns the parts without a graph.
+// partsOf returns the parts of the search except for the graph.
 func partsOf(k kit.Kit, c *kit.Corpus, words, dense graphrag.Retriever) (p Parts, err error) {
 	p = Parts{Align: words, Find: c.Finder(), Kit: k}
 	p.Passages, err = retrieve.Fuse(words, dense)
 	return p, err
 }
 
-// graphOf returns the given graph or the graph of the corpus, or a share of its triples.
+// graphOf returns the graph of the options or else of the corpus, or a share of its triples.
 func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error) {
 	if o.Graph != nil && o.Share == 1 {
 		return Indexed(o.Graph), nil
@@ -132,7 +132,7 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 	return corpusGraph(c, Indexed(ix), kept)
 }
 
-// covered reports whether a triple belongs to the share.
+// covered reports whether a triple belongs to the share of the graph that is used.
 func covered(t triples.Triple, o Options) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\xff%s\xff%s\xff%s", o.Seed, t.Head.ID, t.Relation.ID, t.Tail.ID)
@@ -161,15 +161,15 @@ const (
 	NameOriginal = "gear-original"
 )
 
-// Infos describe the systems by the graph to which they link.
+// Infos describe the systems, which differ by the graph to which they link.
 var Infos = []kit.Info{
 	kit.InfoOf(kit.Info{
 		Name: Name, NeedsGraph: true, Source: "Shen and others 2025", Paper: "arXiv 2507.17399",
-		Costs: "up to 4 a step", Calls: kit.Calls{Question: 3}, // read, reflect, filter
+		Costs: "up to 4 a step", Calls: kit.Calls{Question: 3}, // reading, reflecting, filtering
 	}, Options{}, New),
 	kit.InfoOf(kit.Info{
 		Name: NameCorpus, Source: "Shen and others 2025", Paper: "arXiv 2507.17399; graph of the corpus",
-		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3}, // names, triples; read, reflect, filter
+		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3}, // a chunk: names, triples; a question: reading, reflecting, filtering
 	}, Options{}, New),
 	kit.InfoOf(kit.Info{
 		Name: NameOriginal, Source: "Shen and others 2024", Paper: "arXiv 2412.18431; graph of the corpus",
@@ -177,8 +177,8 @@ var Infos = []kit.Info{
 	}, Options{Original: true}, New),
 }
 
-// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages to read
-// triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a threshold.
+// The settings of the papers: GeAR-s takes two steps (section 4), GeAR takes four on MuSiQue and reads triples
+// from ten passages (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a threshold.
 const (
 	DefaultSteps         = 2
 	DefaultOriginalSteps = 4
@@ -186,26 +186,26 @@ const (
 	DefaultLinkShare     = 0.5
 )
 
-// Expansion selects the steps in which the graph is used.
+// Expansion says in which steps the graph is used.
 type Expansion string
 
-// The expansions. By default GeAR-s expands from the second step on, since simple questions gain
-// nothing by it, and GeAR always.
+// The values of Expansion. By default GeAR always expands, and GeAR-s from the second step on, since expansion
+// gains nothing for simple questions.
 const (
 	ExpandLater  Expansion = "later"
 	ExpandAlways Expansion = "always"
 	ExpandNever  Expansion = "never"
 )
 
-// Linking selects the similarity by which triples are linked and aligned, Classifier the questions for
+// Linking selects the similarity by which triples are linked and aligned. Classifier selects the questions for
 // which the graph is used.
 type (
 	Linking    string
 	Classifier string
 )
 
-// The linkings: BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper
-// leaves open. The classifiers: every question, or questions that need several facts, by their form in
+// The linkings are BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper leaves
+// open. The classifiers select every question, or questions that need several facts, judged by their form in
 // English or by the kit's model.
 const (
 	LinkWords Linking    = "words"
@@ -215,32 +215,31 @@ const (
 	WhenModel Classifier = "model"
 )
 
-// Options of the system. The zero value is GeAR-s over the graph of the corpus; the paper's graph is
-// from elsewhere.
+// Options of the system. The zero value is GeAR-s over the corpus's graph; the paper's graph is from elsewhere.
 type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor for the graph of the corpus.
 	Extract extract.Extractor
 	// Graph is a graph from elsewhere. With it, indexing extracts nothing from the corpus.
 	Graph *triples.Index `source:"GeAR-s, section 3"`
-	// Reader, when set, reads triples from passages in place of the kit's model, which reflects,
-	// filters and answers: GeAR-s has a smaller model for it.
+	// Reader, when set, reads triples from passages in place of the kit's model, which then only reflects,
+	// filters and answers. GeAR-s has a smaller model for it.
 	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
-	// Original is the system of arXiv 2412.18431.
+	// Original makes the system of arXiv 2412.18431.
 	Original bool `source:"GeAR-s; the system before it is GeAR, arXiv 2412.18431"`
-	// Expand selects the steps in which the graph is used, When the questions.
+	// Expand selects the steps in which the graph is used, When the questions for which it is used.
 	Expand Expansion  `source:"GeAR-s, section 5; GeAR expands always"`
 	When   Classifier `source:"ours: every question"`
-	// Steps bounds the number of searches, Passages the number of passages that triples are read
-	// from; 0 is the default of each.
+	// Steps is the largest number of searches, Passages the number of passages from which triples are read; 0
+	// means the default of each.
 	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
 	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
-	// LinkShare, above 0 and up to 1, bounds links: the score of a triple of the graph is at least this share
-	// of the best possible score, and the two triples share the name of an end. PlainLinks drops both
+	// LinkShare, above 0 and up to 1, restricts links: the score of a triple of the graph is at least this
+	// share of the best possible score, and the two triples have an end of the same name. PlainLinks drops both
 	// conditions: each triple is linked to the first triple found by its words, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
 	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
-	// Link selects the similarity by which triples are linked and aligned. LinkShare bounds both.
+	// Link selects the similarity by which triples are linked and aligned. LinkShare holds for each.
 	Link Linking `source:"GeAR-s, equation 3"`
 	// Share is the share of the graph's triples that is used, above 0 and up to 1; 0 is all. A hash
 	// with Seed selects them: a larger share contains a smaller one.
@@ -262,7 +261,7 @@ func (o Options) check(m llm.Model) error {
 	c.Range("Share", o.Share, 0, 1)
 	c.Add(o.Beam.Check())
 	if o.Graph != nil && (o.Original || o.Extract != nil) {
-		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
+		c.Add(errors.New("Graph excludes Original and Extract, which extract a graph from the corpus: set one of them"))
 	}
 	return c.Err()
 }
@@ -284,7 +283,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("gear", promptFiles)
 
-// Stages name the calls in accounts.
+// Names of the stages of calls in usage figures.
 const (
 	StageRead     = "read triples"
 	StageReflect  = "reflect"
@@ -296,42 +295,42 @@ const (
 type searcher struct {
 	Parts
 	o      Options
-	base   graphrag.Retriever // Passages with the limit per document
+	base   graphrag.Retriever // Passages, with the limit of chunks per document
 	read   read
 	keep   filter
-	voting bool // the passages of remembered triples count
+	voting bool // passages of remembered triples are ranked too
 }
 
 // proximal is a triple that was read from passages.
 type proximal struct {
 	graphrag.Triple
-	number int32 // in the graph, -1 if it has to be linked
+	number int32 // number in the graph, -1 if the triple is not linked yet
 	from   graphrag.Provenance
 }
 
 func (p proximal) text() string { return p.Head + " " + p.Relation + " " + p.Tail }
 
-// read lists the triples of passages that help with a question, the "proximal" triples (GeAR, equation 1;
-// GeAR-s, equation 2).
+// read is a function that lists the triples in passages that help with a question, called "proximal" (GeAR,
+// equation 1; GeAR-s, equation 2).
 type read func(ctx context.Context, g Graph, question string, passages []graphrag.Chunk) ([]proximal, error)
 
-// filter selects the passages to read, by their places.
+// filter is a function that selects the passages to read, by their positions.
 type filter func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error)
 
-// Parts holds the retrievers and the graph of a search: of a corpus in memory, or of millions of
-// passages in a store. A step takes one call of Passages, one of Align and one of Link, and the calls of
-// the beam search for neighbors, if each retriever is a [retrieve.Batch].
+// Parts are the retrievers and the graph of a search: over a corpus in memory, or over millions of passages in
+// a store. A step makes one call of Passages, of Align and of Link, and the beam search its calls of Neighbors,
+// if each retriever is a [retrieve.Batch].
 type Parts struct {
 	// Passages finds passages for questions: by words and vectors, fused by rank (GeAR-s, equation 1).
 	Passages graphrag.Retriever
 	// Align finds the passages for the words of a triple (GeAR-s, equation 3). The original does not use it.
 	Align graphrag.Retriever
-	// Graph starts the search of one question in the graph.
+	// Graph returns a graph for the search of one question.
 	Graph func() Graph
-	// Find compares texts with a query; nil uses the kit. An embedder that is trained on its corpus
-	// needs [kit.Corpus.Find].
+	// Find compares texts with a query; nil means the kit's comparison. An embedder that is trained on its
+	// corpus needs [kit.Corpus.Find].
 	Find func(ctx context.Context, texts text.List) (retrieve.Texts, error)
-	// Kit reads, reflects, filters and compares, by a model or by rules.
+	// Kit has the models or rules that read, reflect, filter and compare.
 	Kit kit.Kit
 }
 
@@ -340,21 +339,21 @@ type Parts struct {
 type Graph interface {
 	// Link finds the k triples most similar to each text.
 	Link(ctx context.Context, texts []string, k int) ([]Links, error)
-	// Neighbors lists, for each triple, other triples that share an entity with it: all of them, or
-	// for each entity at least the limit triples most similar to the question.
+	// Neighbors lists for each triple other triples that share an entity with it: all of them, or for each
+	// entity at least as many as limit, the most similar to the question.
 	Neighbors(ctx context.Context, triples []int32, question string, limit int) ([][]int32, error)
-	// Triple returns a triple by a number that a call has returned.
+	// Triple returns a triple by its number, which a call of Link or Neighbors has returned.
 	Triple(number int32) triples.Triple
 }
 
-// Links holds the triples of a graph most similar to a text.
+// Links are the triples of a graph that are most similar to a text.
 type Links struct {
-	Best []rank.Scored[int32] // best first
+	Best []rank.Scored[int32] // triples with their scores, best first
 	// Whole is the score of a triple with exactly the words of the text.
 	Whole float64
 }
 
-// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be aligned then.
+// Sourced is a graph extracted from the passages, as the original needs. It knows the passages of its triples.
 type Sourced interface {
 	Graph
 	// Stated lists the triples that each passage states.

@@ -26,7 +26,7 @@ func Indexed(ix *triples.Index) func() Graph {
 
 type indexed struct {
 	*triples.Index
-	dense *retrieve.Vectors // of the triples' texts, nil for links by words
+	dense *retrieve.Vectors // vectors of the triples; nil if links are by words
 }
 
 func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
@@ -48,7 +48,7 @@ func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 	return out, nil
 }
 
-// indexOf returns the index of a graph's triples, nil for a graph in a store.
+// indexOf returns the index of a graph's triples, nil if the graph is in a store.
 func indexOf(g Graph) *triples.Index {
 	switch g := g.(type) {
 	case indexed:
@@ -60,7 +60,7 @@ func indexOf(g Graph) *triples.Index {
 }
 
 func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit int) ([][]int32, error) {
-	const candidates = 10 // neighbors that are compared for each one kept
+	const candidates = 10 // number of neighbors compared for each neighbor that is kept
 	out := make([][]int32, len(list))
 	for i, t := range list {
 		out[i] = g.Index.Neighbors(t, candidates*limit, nil)
@@ -68,15 +68,15 @@ func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit in
 	return out, ctx.Err()
 }
 
-// own is the graph of a corpus, or a share of it.
+// own is the graph of a corpus, or of a share of its triples, with their passages.
 type own struct {
 	Graph
 	corpus   retrieve.Ranking
-	stated   func(passage int32) []int32 // the triples of a passage
+	stated   func(passage int32) []int32 // triples that a passage states
 	passages func(triple int32) []int32
 }
 
-// corpusGraph is the graph whose triples are some relations of the corpus, ascending.
+// corpusGraph returns a graph whose triples are the given relations of the corpus, in ascending order.
 func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) (func() Graph, error) {
 	states, err1 := kit.Keep(c, len(c.Chunks), func(p int32) (out []int32) {
 		for _, r := range c.Graph.PassageRelations(p) {
@@ -128,13 +128,13 @@ func (g own) Sources(ctx context.Context, list []int32) ([]graphrag.Found, error
 	return out, ctx.Err()
 }
 
-// Stored returns a graph in a store. Scores of engines do not compare, so the similarity of a triple to a
-// text is the share of the text's words in it, and Whole is 1. Equal triples of several sources are one.
+// Stored returns a graph in a store. Scores of search engines cannot be compared, so the similarity of a triple
+// is the share of the text's words that it has, and Whole is 1. Equal triples of several sources are one.
 func Stored(ts store.Triples) func() Graph {
 	return func() Graph { return &stored{store: ts, number: make(map[statement]int32)} }
 }
 
-// stored numbers the triples in the order in which a question reaches them.
+// stored is a graph in a store. It numbers triples in the order in which the search of a question meets them.
 type stored struct {
 	store  store.Triples
 	met    []triples.Triple
@@ -168,7 +168,7 @@ func (g *stored) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 	}
 	found, err := g.store.SearchTriples(ctx, queries...)
 	if err == nil && len(found) != len(texts) {
-		err = fmt.Errorf("gear: the store gave triples for %d of %d texts", len(found), len(texts))
+		err = fmt.Errorf("gear: the store returned triples for %d of %d texts", len(found), len(texts))
 	}
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (g *stored) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 	return out, nil
 }
 
-// share returns the share of terms that are among others; 0 for no terms.
+// share returns the share of some terms that a set has; 0 if there are no terms.
 func share(of, among map[string]bool) float64 {
 	n := 0
 	for t := range of {
@@ -210,10 +210,10 @@ func (g *stored) Neighbors(ctx context.Context, list []int32, question string, l
 	if len(entities) == 0 {
 		return make([][]int32, len(list)), ctx.Err()
 	}
-	// The triple itself is among them.
+	// The store returns the triple itself, too.
 	found, err := g.store.Neighbors(ctx, entities, store.Near{Limit: limit + 1, Like: question})
 	if err == nil && len(found) != len(entities) {
-		err = fmt.Errorf("gear: the store gave neighbors of %d of %d entities", len(found), len(entities))
+		err = fmt.Errorf("gear: the store returned neighbors for %d of %d entities", len(found), len(entities))
 	}
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (g *stored) Neighbors(ctx context.Context, list []int32, question string, l
 	return out, nil
 }
 
-// ends returns the entities of a triple, without a literal.
+// ends returns the IDs of the entities of a triple. A literal is no entity.
 func ends(t triples.Triple) []string {
 	if t.Literal || t.Head.ID == t.Tail.ID {
 		return []string{t.Head.ID}
@@ -247,7 +247,7 @@ func ends(t triples.Triple) []string {
 	return []string{t.Head.ID, t.Tail.ID}
 }
 
-// terms returns the set of terms of a text.
+// terms returns the set of the terms of a text.
 func terms(s string) map[string]bool {
 	a, out := text.Default(), map[string]bool{}
 	a.Words(s, func(w []byte) bool {

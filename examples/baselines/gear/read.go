@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// reading returns the reader of triples: the model, or else the triples of the passages in a sourced
-// graph (GeAR's NaiveGE), or else the kit's extraction from the passages.
+// reading returns the function that reads triples from passages: by the model, or else from the triples of the
+// passages in a sourced graph (GeAR's NaiveGE), or else by the kit's extraction.
 func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	if reader != nil {
 		return readByModel(metering.Metered(reader)), nil
@@ -37,7 +37,7 @@ func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	return extracted(x.Extractor), err
 }
 
-// stated reads the triples of passages in the graph.
+// stated takes the triples of passages from the graph.
 func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 	lists, err := g.(Sourced).Stated(ctx, passages)
 	if err != nil {
@@ -59,7 +59,7 @@ func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) (
 	return out, nil
 }
 
-// extracted reads triples by extracting them from the passages of a question.
+// extracted returns the function that extracts the triples from passages.
 func extracted(x extract.Extractor) read {
 	return func(ctx context.Context, _ Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 		found, err := x.Extract(ctx, passages)
@@ -76,13 +76,13 @@ func extracted(x extract.Extractor) read {
 	}
 }
 
-// The bounds of a model's triples: their number, and the words of each part.
+// mostTriples is the largest number of triples of a reply, mostWords the largest number of words of each part.
 const (
 	mostTriples = 10
 	mostWords   = 12
 )
 
-// readByModel asks a model. A reply that cannot be used holds no triples.
+// readByModel asks a model for the triples. A reply that cannot be used has none.
 func readByModel(m llm.Model) read {
 	return func(ctx context.Context, _ Graph, question string, passages []graphrag.Chunk) ([]proximal, error) {
 		if len(passages) == 0 {
@@ -133,10 +133,10 @@ func usable(written []replies.Triple) (out []graphrag.Triple, unread int) {
 	return out[:min(len(out), mostTriples)], unread
 }
 
-// simple reports whether the graph is skipped for a question.
+// simple is a function that reports whether a question needs no graph.
 type simple func(ctx context.Context, question string) (bool, error)
 
-// when uses the retriever flat for simple questions, whole for others.
+// when returns a retriever that uses flat for simple questions, and whole for others.
 func when(is simple, flat, whole graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		skip, err := is(ctx, q.Text)
@@ -159,7 +159,8 @@ var (
 	copulas = strings.Fields("is was are were")
 )
 
-// simpleByForm counts the facts that a question needs. A question without an English opener is not simple.
+// simpleByForm reports whether a question needs only one fact, by its words. A question that does not begin
+// like an English one is not simple.
 func simpleByForm(_ context.Context, question string) (bool, error) {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(question), "’", "'"), func(r rune) bool {
 		return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -179,7 +180,7 @@ func simpleByForm(_ context.Context, question string) (bool, error) {
 	return n < 2, nil
 }
 
-// simpleByModel asks a model. A reply that cannot be used leaves the graph in.
+// simpleByModel asks a model whether a question is simple. If the reply cannot be used, it is not.
 func simpleByModel(m llm.Model) simple {
 	return func(ctx context.Context, question string) (bool, error) {
 		req, err := templates.Request(ctx, StageClassify, "classify", nil, prompts.Data{Label: "question", Text: question})

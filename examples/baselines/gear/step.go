@@ -22,7 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// step is one step of the search: retrieve, read, and with the graph expand, align, fuse and read again.
+// step is a step of the search: retrieve passages and read triples, then, if the graph is used, expand, align,
+// fuse and read again.
 func (s *searcher) step(expand bool) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		var g Graph
@@ -30,7 +31,7 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 			g = s.Graph()
 		}
 		deep := q
-		deep.Depth = max(q.Want(), s.o.Passages) // at least the passages that triples are read from
+		deep.Depth = max(q.Want(), s.o.Passages) // triples are read from that many passages
 		found, err := s.base.Retrieve(ctx, deep)
 		if err != nil {
 			return graphrag.Found{}, err
@@ -67,8 +68,8 @@ func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
 	return out
 }
 
-// memory returns the mostTriples triples most similar to the query as facts. If all are triples of the
-// graph, its index compares them.
+// memory returns the mostTriples triples most similar to the query, as facts. If the graph has all of them, its
+// index compares them.
 func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([]graphrag.Derived, error) {
 	texts, alone := make([]string, len(near)), make([][]int32, len(near))
 	known := seen.joined != nil && len(near) > 0
@@ -124,9 +125,9 @@ func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, n
 	return found, nil
 }
 
-// link returns the triple of the graph for each triple that was read: the first found for its words
-// (GeAR-s, equation 3), if the two are similar enough and share the name of an end. These two conditions
-// are ours: without them a few common words make a link (GeAR-s, section 6).
+// link returns the triple of the graph for each triple that was read: the first triple found for its words
+// (GeAR-s, equation 3), if the two are similar enough and have an end of the same name. The two conditions are
+// ours: without them a few common words make a link (GeAR-s, section 6).
 func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []int32, err error) {
 	var asked []proximal
 	var texts []string
@@ -142,7 +143,7 @@ func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []
 	}
 	links, err := g.Link(ctx, texts, 1)
 	if err == nil && len(links) != len(texts) {
-		err = fmt.Errorf("gear: links of %d triples came for %d", len(links), len(texts))
+		err = fmt.Errorf("gear: the graph returned links for %d of %d triples", len(links), len(texts))
 	}
 	if err != nil {
 		return nil, err
@@ -169,8 +170,8 @@ func sharesEnd(p proximal, t triples.Triple) bool {
 	return false
 }
 
-// align returns passages for triples, in their order: the passages that state them in the original,
-// otherwise the passages found for their words (GeAR-s, equation 3).
+// align returns passages for triples, in their order: in the original the passages that state them, otherwise
+// the passages found for their words (GeAR-s, equation 3).
 func (s *searcher) align(ctx context.Context, g Graph, reached []int32) (graphrag.Found, error) {
 	lists, err := s.aligned(ctx, g, reached)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *searcher) aligned(ctx context.Context, g Graph, reached []int32) ([]gra
 	return search(ctx, s.Align, texts, 1)
 }
 
-// search finds k passages for each text.
+// search retrieves k passages for each text.
 func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([]graphrag.Found, error) {
 	if len(texts) == 0 {
 		return nil, ctx.Err()
@@ -214,12 +215,12 @@ func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([
 	return retrieve.All(ctx, r, qs)
 }
 
-// around is the graph for the beam search of a question.
+// around is a graph for the beam search of a question.
 type around struct {
 	Graph
 	question string
 	find     func(ctx context.Context, texts text.List) (retrieve.Texts, error)
-	joined   func(ctx context.Context, query string, groups [][]int32) ([]float64, error) // of the triples, if find compares by words
+	joined   func(ctx context.Context, query string, groups [][]int32) ([]float64, error) // compares triples; nil unless find compares by words
 }
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
@@ -242,7 +243,7 @@ func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error
 	return t.Scores(ctx, a.question, nil)
 }
 
-// texts returns the texts of the triples of each chain, joined.
+// texts returns, for each chain of triples, their texts joined.
 func (a *around) texts(chains [][]int32) []string {
 	out := make([]string, len(chains))
 	for i, c := range chains {
@@ -256,8 +257,8 @@ func (a *around) texts(chains [][]int32) []string {
 	return out
 }
 
-// reflectByModel asks a model whether the triples in memory answer the question, and for the next query if not
-// (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
+// reflectByModel asks a model whether the triples in memory answer the question, and, if not, for the next
+// query (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
 		var searches strings.Builder
@@ -285,7 +286,7 @@ type verdict struct {
 	Next       string `json:"next_question"`
 }
 
-// Check implements the check of replies.Decode.
+// Check reports a reply without the verdict.
 func (v verdict) Check() error {
 	if v.Answerable == nil {
 		return errors.New(`the key "answerable" is missing`)
@@ -315,7 +316,7 @@ func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
 	return agent.Move{}, nil
 }
 
-// rewrite returns a question with the new words of a fact; "" without new words.
+// rewrite returns the question followed by the words that are only in the fact; "" if there are none.
 func rewrite(question, fact string) string {
 	asked := terms(question)
 	var brought []string
@@ -350,7 +351,7 @@ func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (g
 	return retrieve.FuseOptions{}.Merge(lists, want), nil
 }
 
-// keepAll filters nothing.
+// keepAll keeps every passage.
 func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, error) {
 	places := make([]int, len(passages))
 	for i := range places {
@@ -359,8 +360,8 @@ func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, err
 	return places, nil
 }
 
-// filterByModel has a model drop the passages that do not help (GeAR-s, equation 6). An empty list drops
-// all; a reply that cannot be used, or that names no passage, drops none.
+// filterByModel lets a model drop passages that do not help (GeAR-s, equation 6). An empty list drops all
+// passages. A reply that cannot be used, or that names no existing passage, drops none.
 func filterByModel(m llm.Model) filter {
 	return func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error) {
 		all, _ := keepAll(ctx, question, passages)
@@ -396,8 +397,8 @@ func filterByModel(m llm.Model) filter {
 	}
 }
 
-// finish filters the evidence before the cut to K, so that lower passages replace the dropped ones. The
-// ranking is not filtered.
+// finish filters the evidence before it is cut to K, so that lower passages replace dropped ones. The ranking
+// is not filtered.
 func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)

@@ -36,7 +36,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "gretriever"
 
 // Info describes the system.
@@ -50,8 +50,8 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an earlier extraction.
 	Extract extract.Extractor
-	// Nodes is the number of entities, Edges the number of ranks of relations with prizes,
-	// graphrag.Off for none; Cost is the cost of an edge.
+	// Nodes is the number of entities with a prize, Edges the number of ranks whose relations have a prize;
+	// graphrag.Off means none. Cost is the cost of an edge.
 	Nodes int     `default:"3" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
 	Edges int     `default:"5" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
 	Cost  float64 `default:"0.5" min:"0" source:"the paper, appendix B.1, for WebQSP"`
@@ -67,11 +67,11 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// searcher is the textual graph of a corpus: entity e is node e, relation r edge r.
+// searcher is the textual graph of a corpus. Entities are its nodes and relations its edges, by the same index.
 type searcher struct {
 	o                    Options
 	corpus               *kit.Corpus
-	ends                 []graph.Edge // of the relations
+	ends                 []graph.Edge // ends of each relation
 	nodes, edges, chunks retrieve.Texts
 }
 
@@ -117,7 +117,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Derived: derived, Steps: []graphrag.Step{step}}, err
 }
 
-// part selects the subgraph for a question.
+// part selects the part of the graph for a question.
 func (s *searcher) part(ctx context.Context, question string) (*graph.Selection, error) {
 	nodes, err := s.nodes.Scores(ctx, question, nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *searcher) part(ctx context.Context, question string) (*graph.Selection,
 	return graph.Subgraph(ctx, s.ends, graph.NodePrizes(nodes, s.o.Nodes), graph.EdgePrizes(edges, s.o.Edges), s.o.Cost)
 }
 
-// fact returns an edge as a row of text.
+// fact returns an edge as a row of text for the prompt.
 func (s *searcher) fact(r int32) graphrag.Derived {
 	t := s.corpus.Graph.Triple(r)
 	var chunks []int32
@@ -140,8 +140,8 @@ func (s *searcher) fact(r int32) graphrag.Derived {
 	return graphrag.Row("fact", strings.Join([]string{t.Head, t.Relation, t.Tail}, ", "), "", s.corpus.Provenance(chunks))
 }
 
-// stating returns the chunks that state an edge of a part of the graph, then the chunks that name a
-// node of it, each by similarity to the question.
+// stating returns the chunks that state an edge of a part of the graph, then the chunks that name one of its
+// nodes, each group by similarity to the question.
 func (s *searcher) stating(part *graph.Selection, likeness []float64) []int32 {
 	g, taken := s.corpus.Graph, make(map[int32]bool)
 	var order []int32

@@ -24,13 +24,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "hipporag"
 
 // Info describes the system.
 var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Gutiérrez and others 2024", Paper: "arXiv 2405.14831",
-	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // names, triples; names of the question
+	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // for a chunk names and triples, for a question its names
 }, Options{}, New)
 
 // Options of the system. The zero value is the paper's setting.
@@ -40,21 +40,21 @@ type Options struct {
 	Extract extract.Extractor
 	// Entities, when set, finds the named entities of a question in place of the kit.
 	Entities func(context.Context, string) ([]string, error)
-	// Damping is the probability of walking on (section 3.3).
+	// Damping is the probability that the walk continues (section 3.3).
 	Damping float64 `default:"0.5" source:"the paper, section 3.3"`
-	// Synonyms limits the pairs of synonyms that Link finds; Link is by default the kit's.
+	// Synonyms limits the pairs of synonyms that Link finds. Link is the kit's by default.
 	Synonyms link.SynonymOptions
 	Link     link.Linker
-	// NoSynonyms and NoSpecificity leave the step out, for ablations.
+	// NoSynonyms and NoSpecificity leave out the synonyms and the specificity of phrases, for ablations.
 	NoSynonyms, NoSpecificity bool `source:"the paper: nothing is left out"`
-	// OverwriteSynonyms and ASCIIPhrases follow the code: a synonym replaces the facts in its
-	// direction, and phrases keep only ASCII letters and digits.
+	// OverwriteSynonyms and ASCIIPhrases follow the code: a synonym replaces the facts in its direction, and
+	// phrases keep only ASCII letters and digits.
 	OverwriteSynonyms, ASCIIPhrases bool `source:"ours: its program does"`
 	// Fallback ranks the chunks for questions without a linked entity.
 	Fallback Fallback `default:"flat" source:"ours"`
 }
 
-// Fallback ranks the chunks for a question without a linked entity.
+// Fallback says how chunks are ranked for a question without a linked entity.
 type Fallback string
 
 const (
@@ -67,7 +67,7 @@ const (
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) { return kit.New(Frame(k, o)) }
 
-// Frame returns the parts of the system, for callers that wrap its retriever.
+// Frame returns the frame of the system, for callers that wrap its retriever.
 func Frame(k kit.Kit, o Options) kit.Frame {
 	var c kit.Checks
 	c.Fill(&o)
@@ -87,8 +87,8 @@ func Frame(k kit.Kit, o Options) kit.Frame {
 type searcher struct {
 	o        Options
 	corpus   *kit.Corpus
-	phrases  []int32 // the entities that are ends of facts
-	passages []int32 // by entity: the number of passages with a fact of it
+	phrases  []int32 // entities that are ends of facts
+	passages []int32 // number of passages with a fact of each entity
 	links    link.NameIndex
 	entities func(context.Context, string) ([]string, error)
 	walk     *ppr.Solver
@@ -157,8 +157,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
-// seeds links each entity of the question to the nearest phrase. The weight of a phrase is its
-// specificity: one over the number of its passages.
+// seeds links each entity of the question to the nearest phrase. A phrase weighs its specificity: 1 divided by
+// the number of its passages.
 func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, []gr
 	return seeds, steps, nil
 }
 
-// link returns the phrase of that name, or else the most similar one.
+// link returns the phrase with a name, or else the phrase with the most similar name.
 func (s *searcher) link(ctx context.Context, name string) (int32, bool, error) {
 	if e, ok := s.corpus.Graph.Find(name); ok && s.passages[e] > 0 {
 		return e, true, nil

@@ -27,11 +27,11 @@ const NameIRCoT = "hipporag-ircot"
 // InfoIRCoT describes the system of [NewIRCoT].
 var InfoIRCoT = kit.InfoOf(kit.Info{
 	Name: NameIRCoT, Source: "Trivedi and others 2023", Paper: "arXiv 2212.10509, around `hipporag`",
-	Costs: "2 a chunk; up to 7 to search", Calls: kit.Calls{Chunk: 2, Question: 2 + 2}, // names of the question and of a thought, which is repeated
+	Costs: "2 a chunk; up to 7 to search", Calls: kit.Calls{Chunk: 2, Question: 2 + 2}, // two thoughts; names of the question and the first thought
 }, IRCoTOptions{}, NewIRCoT)
 
-// DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for HotpotQA and
-// 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged and shown to the model.
+// DefaultSteps is HippoRAG's setting for MuSiQue, whose longest chain has as many facts; for HotpotQA and 2Wiki
+// it is 2. DefaultPassages is the number of passages of a step that are merged and shown to the model.
 const (
 	DefaultSteps    = 4
 	DefaultPassages = 10
@@ -40,8 +40,8 @@ const (
 // IRCoTOptions are the options of [NewIRCoT]. The zero value is the default recipe.
 type IRCoTOptions struct {
 	Options
-	// Steps bounds the number of retrievals; Passages is the least number of chunks that a step
-	// retrieves. 0 is the default of each.
+	// Steps is the largest number of retrievals, Passages the least number of chunks that a retrieval returns;
+	// 0 means the default of each.
 	Steps, Passages int `source:"HippoRAG, for MuSiQue"`
 }
 
@@ -66,7 +66,7 @@ func NewIRCoT(k kit.Kit, o IRCoTOptions) (*kit.System, error) {
 	return kit.New(Around(f, o.Steps, o.Passages))
 }
 
-// Around puts iterative retrieval around the retriever of any system; 0 for the defaults.
+// Around puts iterative retrieval around the retriever of any system; 0 means the default of each number.
 func Around(f kit.Frame, steps, passages int) kit.Frame {
 	var c kit.Checks
 	c.Min("Steps", float64(steps), 0)
@@ -104,8 +104,7 @@ func Around(f kit.Frame, steps, passages int) kit.Frame {
 	return f
 }
 
-// scale divides the scores of a step by the best one, so that the scores of steps compare even if one
-// ran PageRank and another did not.
+// scale divides the scores of a step by the best, to compare steps with PageRank and steps without.
 func scale(found graphrag.Found) graphrag.Found {
 	if len(found.Ranked) == 0 || found.Ranked[0].Score <= 0 {
 		return found
@@ -123,20 +122,20 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("ircot", promptFiles)
 
-// StageThought names the calls for the next thought in accounts.
+// StageThought names the calls for the next thought in usage figures.
 const StageThought = "next thought"
 
-// A thought with the answer has a sentence that says so; "So the answer is not in the passages" is not
-// an answer. Models repeat the label at the prompt's end.
+// A thought that contains the answer says so in a sentence; "So the answer is not in the passages" is no
+// answer. Models repeat the label at the end of the prompt.
 var (
 	final    = regexp.MustCompile(`(?i)(^|[.!?:;,]\s)(and )?so,? the answer is\b:?\s*(\S+)`)
 	noAnswer = regexp.MustCompile(`(?i)^(not|unknown|unclear|unavailable|still|nowhere|missing)\b`)
 	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
 )
 
-// byModel asks the model for a thought, the next query; "" ends the search, and so does a failed reply.
+// byModel asks the model for a thought, which is the next query. An empty or failed reply ends the search.
 func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
-	const shownTokens = 7000 // of the passages in a prompt; IRCoT shows 15 paragraphs of 350 words
+	const shownTokens = 7000 // tokens of passages in a prompt; IRCoT shows 15 paragraphs of 350 words
 	return func(model llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []prompts.Data
@@ -165,7 +164,7 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 			if len(spans) == 0 {
 				return agent.Move{}, nil
 			}
-			return agent.Move{Query: thought[spans[0].Start:spans[0].End]}, nil // the first sentence (IRCoT, section 3.1)
+			return agent.Move{Query: thought[spans[0].Start:spans[0].End]}, nil // only the first sentence (IRCoT, section 3.1)
 		}
 	}
 }

@@ -39,28 +39,29 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "hipporag2"
 
 // Info describes the system.
 var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Gutiérrez and others 2025", Paper: "arXiv 2502.14802",
-	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // names, triples; the filter
+	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // for a chunk names and triples, for a question the filter
 }, Options{}, New)
 
-// walkTolerance is the residual of PageRank. Compared with 1e-9, the first hundred passages of 400
+// walkTolerance is the error at which PageRank stops. Compared with 1e-9, the first hundred passages of 400
 // questions over 5,800 passages are the same; their order differs in one pair of one question.
 const walkTolerance = 1e-7
 
-// PhraseScore selects the weight of a phrase from the facts that name it.
+// PhraseScore says how the weight of a phrase follows from the facts that name it.
 type PhraseScore string
 
 const (
-	// Last is the score of the last fact over the number of passages; the phrases with the largest mean score
-	// are kept. It is the release of February 2025, which made the paper's figures, and the default.
+	// Last is the score of the last fact divided by the number of the phrase's passages; phrases with the
+	// largest mean score are kept. It is the default: the release of February 2025, which made the paper's
+	// figures.
 	Last PhraseScore = "last"
-	// Mean is the mean of the facts' scores, each over the number of passages; the phrases with the
-	// largest mean are kept. It is the code since June 2025; the paper mentions an average, too.
+	// Mean is the mean of the facts' scores, each divided by the number of the phrase's passages; phrases with
+	// the largest mean are kept. It is the code since June 2025; the paper mentions an average, too.
 	Mean PhraseScore = "mean"
 )
 
@@ -70,17 +71,17 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
-	// Damping is the probability of walking on, Link the number of facts and of phrases to start
-	// from, PassageWeight the weight of the best passage relative to a phrase.
+	// Damping is the probability that the walk continues, Link the number of facts and of phrases from which it
+	// starts, PassageWeight the weight of the best passage relative to a phrase.
 	Damping       float64     `default:"0.5" source:"the paper, table 13"`
 	Link          int         `default:"5" min:"0" source:"the paper, table 13"`
 	PassageWeight float64     `default:"0.05" min:"0" source:"the paper, table 13"`
 	Phrases       PhraseScore `default:"last" source:"its program of February 2025"`
 	Synonyms      link.SynonymOptions
-	// NoFilter and NoSynonyms leave a step out, for ablations.
+	// NoFilter and NoSynonyms leave the filter or the synonyms out, for ablations.
 	NoFilter, NoSynonyms bool `source:"the paper: nothing is left out"`
-	// Overwrite lets a synonym replace the facts between two phrases, as its program does. Otherwise
-	// it adds to their weight.
+	// Overwrite lets a synonym replace the facts between two phrases, as the code does, and not add to their
+	// weight.
 	Overwrite bool `source:"ours: its program does"`
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool `source:"ours: its program does"`
@@ -107,8 +108,8 @@ type searcher struct {
 	o        Options
 	corpus   retrieve.Ranking
 	triple   func(fact int32) graphrag.Triple
-	ends     [][2]int32 // of each fact
-	passages []int32    // by entity: the number of passages with a fact of it
+	ends     [][2]int32 // the two entities of each fact
+	passages []int32    // number of passages with a fact of each entity
 	facts    retrieve.Texts
 	chunks   retrieve.Texts
 	filter   filter
@@ -183,7 +184,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
-// scored is a fact with its similarity to the question, scaled to 0..1 over all facts.
+// scored is a fact with its similarity to the question. Similarities are scaled to 0..1 over all facts.
 type scored = rank.Scored[int32]
 
 // keep returns the facts that the filter selects.
@@ -199,14 +200,14 @@ func (s *searcher) keep(ctx context.Context, question string, found []scored) ([
 	kept := make([]scored, len(places))
 	for i, p := range places {
 		if p < 0 || p >= len(found) {
-			return nil, fmt.Errorf("hipporag2: the filter keeps fact %d of %d; places count from 0", p, len(found))
+			return nil, fmt.Errorf("hipporag2: the filter keeps fact %d of %d; positions count from 0", p, len(found))
 		}
 		kept[i] = found[p]
 	}
 	return kept, nil
 }
 
-// texts returns the texts of facts.
+// texts returns the texts of some facts.
 func (s *searcher) texts(facts []scored) []string {
 	out := make([]string, len(facts))
 	for i, f := range facts {
@@ -215,7 +216,7 @@ func (s *searcher) texts(facts []scored) []string {
 	return out
 }
 
-// ranked returns the PageRank of each passage.
+// ranked runs PageRank and returns the rank of each passage.
 func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
 	seeds := s.seeds(facts, similar)
 	if len(seeds) == 0 {
@@ -228,7 +229,7 @@ func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64
 	return ranks[len(s.passages):], nil
 }
 
-// seeds returns the start of the walk: the phrases of the facts, and the similar passages.
+// seeds returns where the walk starts: the phrases of the facts, and passages similar to the question.
 func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	seeds := slices.Grow(s.phrases(facts), len(similar))
 	for p, x := range similar {
@@ -239,8 +240,7 @@ func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	return seeds
 }
 
-// phrases weighs the ends of the facts and returns the best as seeds, ties by entity, without phrases
-// of weight 0.
+// phrases returns the heaviest ends of the facts as seeds, ties by entity, without phrases of weight 0.
 func (s *searcher) phrases(facts []scored) []ppr.Seed {
 	type phrase struct {
 		entity       int32
@@ -293,14 +293,14 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("hipporag2", promptFiles)
 
-// StageFilter names the calls of the filter in accounts.
+// StageFilter names the calls of the filter in usage figures.
 const StageFilter = "filter facts"
 
-// filter is the recognition memory of the paper (section 3.3): it returns the places of the facts that
-// help with the question.
+// filter is the recognition memory of the paper (section 3.3). It returns the positions of the facts that help
+// with the question.
 type filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
 
-// keepAll filters nothing.
+// keepAll keeps every fact.
 func keepAll(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
 	places := make([]int, len(facts))
 	for i := range places {
@@ -309,15 +309,15 @@ func keepAll(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error
 	return places, nil
 }
 
-// byModel returns a filter by a model.
+// byModel returns a filter that asks a model.
 func byModel(m llm.Model) filter {
 	return func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error) {
 		return choose(ctx, m, question, facts)
 	}
 }
 
-// choose returns the facts nearest to the facts in the model's reply, in its order, each once. A
-// model that fails at this question selects all facts.
+// choose returns the facts nearest to those in the model's reply, in its order, each once. If the model fails
+// at this question it returns all facts.
 func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.Triple) ([]int, error) {
 	if len(facts) == 0 {
 		return nil, ctx.Err()
@@ -350,8 +350,8 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	return out, nil
 }
 
-// nearest returns the first fact with the largest Dice similarity of character pairs to a triple of
-// the reply; -1 if the model wrote "none" or no fact shares a pair. The published program takes the
+// nearest returns the first of the facts whose text shares the largest share of character pairs (Dice) with a
+// triple of the reply; -1 if the model wrote "none" or no fact shares a pair. The published program takes the
 // closest match of difflib, without a threshold.
 func nearest(reply replies.Triple, facts []map[string]int) int {
 	written := cmp.Or(strings.TrimSpace(reply.Head+" "+reply.Relation+" "+reply.Tail), reply.Raw)
@@ -372,7 +372,7 @@ func nearest(reply replies.Triple, facts []map[string]int) int {
 	return place
 }
 
-// pairsOf counts the pairs of characters in the folded words of a text; "" has the total.
+// pairsOf counts the pairs of neighbouring characters in a text's folded words, with their number under "".
 func pairsOf(s string) map[string]int {
 	out, before := make(map[string]int), ' '
 	for _, r := range kg.FoldUnicode.Key(s) + " " {

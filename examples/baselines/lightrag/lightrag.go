@@ -50,10 +50,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// Name of the system in reports. A hyphen and the mode follow, except for Hybrid.
+// Name is the name of the system in reports. A hyphen and the mode follow it, except for Hybrid.
 const Name = "lightrag"
 
-// Infos describe the system by its modes.
+// Infos describe the system in each of its modes.
 var Infos = []kit.Info{info(Hybrid), info(Local), info(Global), info(Mix)}
 
 func info(mode Mode) kit.Info {
@@ -67,21 +67,21 @@ func info(mode Mode) kit.Info {
 	}, Options{Mode: mode}, New)
 }
 
-// Mode selects the sources of an answer.
+// Mode selects where the answer is searched.
 type Mode string
 
-// The modes. The empty one is Hybrid.
+// The modes. The empty one means Hybrid.
 const (
-	Hybrid Mode = "hybrid" // Local and Global
+	Hybrid Mode = "hybrid" // both Local and Global
 	Local  Mode = "local"  // entities and their relations
 	Global Mode = "global" // relations and their ends
-	Mix    Mode = "mix"    // Hybrid, and chunks
+	Mix    Mode = "mix"    // Hybrid, and chunks similar to the question
 )
 
-// The settings of the paper's code (lightrag/base.py).
+// The settings of the paper's code that are not options (lightrag/base.py).
 const (
 	PaperTopK   = 60
-	PaperTokens = 4000 // for entities, for relations, and for chunks
+	PaperTokens = 4000 // tokens of entities, of relations, and of chunks
 )
 
 // Options of the system. The zero value is the setting of the code (lightrag/constants.py), with the
@@ -98,20 +98,20 @@ type Options struct {
 	Language string   `source:"its program"`
 	// AlwaysGlean asks for more records even if the model wrote that there are none, as the code does.
 	AlwaysGlean bool `source:"ours: its program always asks"`
-	// TopK is the number of entities or relations found by keywords, 0 for 40; ChunkTopK the number
-	// of chunks found by a question, RelatedChunks the number of chunks of an entity or relation.
+	// TopK is the number of entities or relations found by keywords, 0 means 40. ChunkTopK is the number of
+	// chunks found by a question, RelatedChunks the number of chunks read of an entity or relation.
 	TopK          int `min:"0" source:"its program"`
 	ChunkTopK     int `default:"20" min:"0" source:"its program"`
 	RelatedChunks int `default:"5" min:"0" source:"its program"`
-	// Cosine is the least similarity of results, NoCosine for any.
+	// Cosine is the least cosine of results; NoCosine means no limit.
 	Cosine float64 `default:"0.2" source:"its program"`
-	// The budgets in tokens; 0 is 6,000 for entities and 8,000 for relations.
+	// Budgets in tokens: 0 means 6,000 for entities and 8,000 for relations.
 	EntityTokens   int `min:"0" source:"its program"`
 	RelationTokens int `min:"0" source:"its program"`
 	TotalTokens    int `default:"30000" min:"0" source:"its program"`
 }
 
-// NoCosine as [Options].Cosine is no bound.
+// NoCosine, as the value of [Options].Cosine, means no limit.
 const NoCosine = -1
 
 // New returns the system.
@@ -136,7 +136,7 @@ func (o Options) check(c *kit.Checks) {
 	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
 }
 
-// Defaults returns the options with zero values replaced by their defaults, in the code or in the paper's.
+// Defaults returns the options with zero values replaced by the defaults of the code, or of the paper's code.
 func (o Options) Defaults() Options {
 	topK, entities, relations := 40, 6000, 8000
 	if o.Paper {
@@ -146,7 +146,7 @@ func (o Options) Defaults() Options {
 	return o
 }
 
-// StageKeywords names the calls for the keywords of a question in accounts.
+// StageKeywords names the calls for the keywords of a question in usage figures.
 const StageKeywords = "keywords"
 
 // finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
@@ -157,7 +157,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("lightrag", promptFiles)
 
-// byModel asks for keywords. A reply that cannot be read holds none.
+// byModel asks a model for the keywords. A reply that cannot be read has none.
 func byModel(model llm.Model) finder {
 	return func(ctx context.Context, question string) (extract.Parts, error) {
 		req, err := templates.Request(ctx, StageKeywords, "keywords", nil, prompts.Data{Label: "question", Text: question})
@@ -172,7 +172,7 @@ func byModel(model llm.Model) finder {
 	}
 }
 
-// split splits keywords that a model wrote as one text.
+// split splits a text in which a model wrote several keywords.
 func split(list []string) (out []string) {
 	for _, one := range list {
 		words := []string{one}
@@ -188,9 +188,9 @@ func split(list []string) (out []string) {
 	return out
 }
 
-// orQuestion makes a short question without keywords its low-level keyword.
+// orQuestion makes a short question that has no keywords its own low-level keyword.
 func orQuestion(k extract.Parts, question string) extract.Parts {
-	const shortQuestion = 50 // characters (lightrag/operate.py)
+	const shortQuestion = 50 // characters of a short question (lightrag/operate.py)
 	question = strings.TrimSpace(question)
 	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
 		k.Names = []string{question}

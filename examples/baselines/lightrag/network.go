@@ -17,30 +17,30 @@ import (
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py of the paper's code).
 const (
-	maxFragments     = 8       // descriptions from which on they are condensed
-	maxTokens        = 1200    // tokens of descriptions from which on they are condensed
-	paperTokens      = 500     // the same for the paper
-	describeTokens   = 600     // of a condensed description
-	maxSources       = 200     // chunks of an entity or relation
-	fragmentBoundary = "<SEP>" // between joined descriptions (GRAPH_FIELD_SEP)
+	maxFragments     = 8       // number from which on descriptions are condensed, not joined
+	maxTokens        = 1200    // number of tokens from which on descriptions are condensed
+	paperTokens      = 500     // maxTokens in the paper's code
+	describeTokens   = 600     // length of a condensed description in tokens
+	maxSources       = 200     // largest number of chunks of an entity or relation
+	fragmentBoundary = "<SEP>" // separator of joined descriptions (GRAPH_FIELD_SEP)
 )
 
-// network is the graph: entities and undirected relations. Condensed descriptions are stored, others are
+// network is the graph of entities and undirected relations. Condensed descriptions are stored; others are
 // joined when they are read.
 type network struct {
 	g *kg.Graph
-	// pairs has the relations of each pair of entities, incident the pairs of each entity.
+	// pairs has the relations of each pair of entities, incident the pairs with each entity.
 	pairs, incident         kg.Lists
-	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
+	condensed, condensedRel map[int32]kg.Description // condensed descriptions of entities and of pairs
 }
 
-// joins returns the entities of a pair in ascending order.
+// joins returns the two entities of a pair in ascending order.
 func (n *network) joins(pair int32) [2]int32 {
 	r := &n.g.Relations[n.pairs.Of(pair)[0]]
 	return [2]int32{min(r.Head, r.Tail), max(r.Head, r.Tail)}
 }
 
-// weight returns the summed weight of the relations of a pair.
+// weight returns the sum of the weights of a pair's relations.
 func (n *network) weight(pair int32) (sum float64) {
 	for _, r := range n.pairs.Of(pair) {
 		sum += n.g.Relations[r].Weight
@@ -71,7 +71,7 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 	}
 	n.condensedRel, err = d.all(ctx, n.pairs.Len(), func(r int32) (string, []kg.Description) {
 		if of := n.pairs.Of(r); len(of) == 1 && n.g.Relations[of[0]].Count == 1 {
-			return "", nil // one description
+			return "", nil // the pair has only one description
 		}
 		ends := n.joins(r)
 		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).descriptions
@@ -82,7 +82,7 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 // chunks returns the chunks that name an entity.
 func (n *network) chunks(e int32) []int32 { return sources(n.g.EntityPassages(e)) }
 
-// saidOf returns the descriptions of an entity from its chunks.
+// saidOf returns the descriptions of an entity that are from its chunks.
 func (n *network) saidOf(e int32) []kg.Description {
 	return from(n.g.EntityDescriptions(e), n.chunks(e))
 }
@@ -95,7 +95,7 @@ func (n *network) described(e int32) kg.Description {
 	return joined(n.saidOf(e))
 }
 
-// relation returns the statements on a pair with one description.
+// relation returns what is stated about a pair, with one description.
 func (n *network) relation(r int32) statements {
 	s := n.stated(r)
 	if d, ok := n.condensedRel[r]; ok {
@@ -106,7 +106,7 @@ func (n *network) relation(r int32) statements {
 	return s
 }
 
-// sources returns the first maxSources chunks.
+// sources returns the first maxSources chunks of a list.
 func sources(of []kg.Posting) []int32 {
 	out := make([]int32, min(len(of), maxSources))
 	for i := range out {
@@ -115,14 +115,14 @@ func sources(of []kg.Posting) []int32 {
 	return out
 }
 
-// describer condenses descriptions.
+// describer condenses the descriptions of an entity or a pair.
 type describer struct {
 	summary.Describer
 	count func(string) int
 	paper bool
 }
 
-// all returns the condensed descriptions of n things, by number, for those that need one.
+// all returns, for n entities or pairs, the condensed descriptions of those that have too many, by number.
 func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []kg.Description)) (map[int32]kg.Description, error) {
 	out := make(map[int32]kg.Description)
 	var mu sync.Mutex
@@ -142,7 +142,7 @@ func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []
 	})
 }
 
-// from filters the descriptions by chunk, in place.
+// from keeps the descriptions that come from the given chunks. It changes the list in place.
 func from(of []kg.Description, chunks []int32) []kg.Description {
 	return slices.DeleteFunc(of, func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
 }
@@ -161,7 +161,7 @@ func joined(of []kg.Description) kg.Description {
 	return out
 }
 
-// long reports whether descriptions are condensed: whether they are many or long.
+// long reports whether descriptions have to be condensed, because they are many or long.
 func (d describer) long(of []kg.Description) bool {
 	if len(of) < 2 {
 		return false
@@ -176,7 +176,7 @@ func (d describer) long(of []kg.Description) bool {
 	for _, f := range of {
 		bytes += len(f.Text)
 	}
-	if bytes < most { // a token has a byte at least
+	if bytes < most { // every token has at least one byte
 		return false
 	}
 	for _, f := range of {
@@ -185,7 +185,7 @@ func (d describer) long(of []kg.Description) bool {
 	return tokens >= most
 }
 
-// statements holds the keywords, descriptions and chunks of a pair.
+// statements are the keywords, descriptions and chunks of a pair of entities.
 type statements struct {
 	keywords     []string
 	descriptions []kg.Description
@@ -225,7 +225,7 @@ func (n *network) stated(pair int32) statements {
 	return out
 }
 
-// unite merges equal descriptions and orders them by their first chunks.
+// unite merges descriptions with equal texts and orders them by their first chunks.
 func unite(all []kg.Description) []kg.Description {
 	var out []kg.Description
 	at := make(map[string]int)
@@ -244,15 +244,15 @@ func unite(all []kg.Description) []kg.Description {
 	return out
 }
 
-// lookup has what answers need of a network.
+// lookup has the parts of a network that answers need.
 type lookup struct {
-	incident     kg.Lists // the pairs of each entity
+	incident     kg.Lists // pairs with each entity
 	ends         [][2]int32
 	weights      []float64
 	entity, pair func(int32) entry
 }
 
-// entry is an entity or a pair as it is read, and its chunks.
+// entry is an entity or a pair as an answer reads it, and its chunks.
 type entry struct {
 	Title string
 	kg.Description
@@ -279,7 +279,7 @@ func (n *network) keep(c *kit.Corpus) (*lookup, error) {
 	return k, errors.Join(err1, err2)
 }
 
-// byDegree orders pairs by the degrees of their ends, then by weight.
+// byDegree orders pairs by the sum of the degrees of their ends, then by weight.
 func (l *lookup) byDegree(pairs []int32) {
 	degree := func(p int32) int { return len(l.incident.Of(l.ends[p][0])) + len(l.incident.Of(l.ends[p][1])) }
 	slices.SortFunc(pairs, func(a, b int32) int {
@@ -287,7 +287,7 @@ func (l *lookup) byDegree(pairs []int32) {
 	})
 }
 
-// entityText and relationText return the texts that entities and relations are found by.
+// entityText and relationText return the texts by which entities and relations are found.
 func (n *network) entityText(e int) string {
 	return n.g.Entities[e].Name + "\n" + n.described(int32(e)).Text
 }

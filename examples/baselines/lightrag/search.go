@@ -23,7 +23,7 @@ type searcher struct {
 	o      Options
 	count  func(string) int
 	corpus retrieve.Ranking
-	units  retrieve.Texts // the chunks
+	units  retrieve.Texts // texts of the chunks
 	*lookup
 	keywords            finder
 	entities, relations retrieve.Texts
@@ -53,7 +53,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 		s.keywords = kit.Step(k.AnswerModel, byModel, func(ctx context.Context, question string) (extract.Parts, error) {
 			low, err := names(ctx, question)
-			return extract.Parts{Names: low, Themes: rules.Themes(question, low)}, err // its other content words
+			return extract.Parts{Names: low, Themes: rules.Themes(question, low)}, err // themes: other content words
 		})
 	}
 	if s.entities, err = c.Find(ctx, text.NewList(len(c.Graph.Entities), n.entityText)); err != nil {
@@ -105,14 +105,14 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }
 
-// material is the context of a question: chunks of three sources, and rows of entities and relations.
+// material is the context of a question: chunks from three sources, and rows of entities and relations.
 type material struct {
 	alike, ofEntities, ofRelations []int32
 	derived                        []graphrag.Derived
 }
 
-// search finds entities and relations by keywords, and their chunks. If the level of the mode finds
-// nothing, it uses the other one.
+// search finds entities and relations by keywords, and their chunks. If the mode's level of keywords finds
+// nothing, it uses the other level.
 func (s *searcher) search(ctx context.Context, k extract.Parts, question string) (material, error) {
 	var low, high findings
 	var err error
@@ -143,19 +143,19 @@ func (s *searcher) search(ctx context.Context, k extract.Parts, question string)
 	return found, nil
 }
 
-// picked returns the chunks of entities and of relations: half of RelatedChunks for each entity that
-// has chunks, then half of RelatedChunks for each relation with a chunk that is not read yet
-// (operate.py, _find_related_text_unit_from_entities and _from_relations).
+// picked returns the chunks of entities and of relations: RelatedChunks/2 times the number of entities that
+// have chunks, then RelatedChunks/2 times the number of relations that have further chunks (operate.py,
+// _find_related_text_unit_from_entities and _from_relations).
 func (s *searcher) picked(entities, relations [][]int32, similarity []float64) (ofEntities, ofRelations []int32) {
 	ofEntities = pick(unread(entities, nil), similarity, s.o.RelatedChunks*cited(entities)/2)
 	relations = unread(relations, ofEntities)
 	return ofEntities, pick(relations, similarity, s.o.RelatedChunks*cited(relations)/2)
 }
 
-// findings are entities and relations, best first.
+// findings are the entities and the relations found, best first.
 type findings struct{ entities, relations []int32 }
 
-// local finds entities and takes all their relations.
+// local finds entities by keywords and takes all their relations.
 func (s *searcher) local(ctx context.Context, keywords []string) (findings, error) {
 	if len(keywords) == 0 {
 		return findings{}, nil
@@ -171,7 +171,7 @@ func (s *searcher) local(ctx context.Context, keywords []string) (findings, erro
 	return findings{entities, relations}, err
 }
 
-// global finds relations and takes their ends.
+// global finds relations by keywords and takes their ends.
 func (s *searcher) global(ctx context.Context, keywords []string) (findings, error) {
 	if len(keywords) == 0 {
 		return findings{}, nil
@@ -188,12 +188,12 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 	return findings{rank.Interleave(ends), relations}, err
 }
 
-// fit returns the beginning of a list that fits into a budget.
+// fit returns the first entities or relations whose rows fit into a budget of tokens.
 func (s *searcher) fit(ids []int32, budget int, row func(int32) graphrag.Derived) []int32 {
 	return tokens.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
 }
 
-// each returns the values of a function of entities or relations.
+// each calls a function for each entity or relation and returns the results.
 func each[T any](ids []int32, of func(int32) T) []T {
 	out := make([]T, len(ids))
 	for i, id := range ids {
@@ -210,7 +210,7 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 	return graphrag.Row("entity", of.Title, parts(of.Text), s.corpus.Provenance(of.Passages))
 }
 
-// parts returns joined descriptions as lines.
+// parts returns joined descriptions with each on a line.
 func parts(description string) string { return strings.ReplaceAll(description, fragmentBoundary, "\n") }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
@@ -218,9 +218,9 @@ func (s *searcher) relationRow(r int32) graphrag.Derived {
 	return graphrag.Row("relation", of.Title, parts(of.Text), s.corpus.Provenance(of.Passages))
 }
 
-// evidence returns the first K chunks that fit into the rest of the budget.
+// evidence returns the first chunks, at most K, that fit into the rest of the budget.
 func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived []graphrag.Derived) []graphrag.Hit {
-	const promptTokens = 200 // reserve for the instructions of a prompt (lightrag/operate.py)
+	const promptTokens = 200 // tokens kept for the instructions of a prompt (lightrag/operate.py)
 	left := s.o.TotalTokens - promptTokens - s.count(q.Text)
 	for _, d := range derived {
 		left -= s.count(d.Text)
@@ -232,7 +232,7 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 	return append([]graphrag.Hit{}, tokens.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
 }
 
-// unread returns the lists without the chunks that taken or an earlier list contains.
+// unread returns the lists without chunks that are in taken or in an earlier list.
 func unread(lists [][]int32, taken []int32) [][]int32 {
 	seen := make(map[int32]bool)
 	for _, c := range taken {
@@ -250,7 +250,7 @@ func unread(lists [][]int32, taken []int32) [][]int32 {
 	return out
 }
 
-// cited returns the number of lists with a chunk.
+// cited returns the number of lists that are not empty.
 func cited(lists [][]int32) (n int) {
 	for _, chunks := range lists {
 		n += min(1, len(chunks))
@@ -258,7 +258,7 @@ func cited(lists [][]int32) (n int) {
 	return n
 }
 
-// pick returns the n chunks of the lists that are most similar to the question, the first of equal ones.
+// pick returns the n chunks of the lists that are most similar to the question, with ties in their order.
 func pick(lists [][]int32, similarity []float64, n int) []int32 {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b int32) int {
@@ -267,8 +267,8 @@ func pick(lists [][]int32, similarity []float64, n int) []int32 {
 	return all[:min(len(all), n)]
 }
 
-// byNeighbours returns the chunks of entities as the paper's code does: by entity, then by the number of
-// neighbours of the entity in the chunk.
+// byNeighbours returns the chunks of entities as the paper's code does: by entity, then by the number of the
+// entity's neighbours that the chunk names.
 func (s *searcher) byNeighbours(entities []int32) []int32 {
 	var out []int32
 	for _, e := range entities {

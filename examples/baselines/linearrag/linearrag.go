@@ -35,29 +35,30 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "linearrag"
 
 // Info describes the system.
 var Info = kit.InfoOf(kit.Info{Name: Name, Source: "Zhuang and others 2025", Paper: "arXiv 2510.10114"}, Options{}, New)
 
-// Options of the system. The zero value is the program's setting without a data set; it has others for each.
+// Options of the system. The zero value has the settings of the program when it is run without a data set; for
+// each data set it has others.
 type Options struct {
 	kit.Common
-	// Extract, when set, finds the entities in place of the rules; facts are not used.
+	// Extract, when set, finds the entities in place of the rules. Facts that it finds are not used.
 	Extract extract.Extractor
-	// Entities, when set, finds the entities of a question.
+	// Entities, when set, finds the entities of a question in place of the rules.
 	Entities   func(context.Context, string) ([]string, error)
 	Activation Activation `default:"bfs" source:"its program"`
-	// Threshold is the least score with which an entity is activated, Sentences the number of sentences that an
-	// entity leads to in a step, Iterations one more than the number of steps. Ratio is the weight of the
-	// passages' similarity to the question, PassageWeight the weight of passages relative to entities.
+	// Threshold is the least score at which an entity leads to others, Sentences the number of sentences to
+	// which it leads in a step, Iterations the number of steps plus one. Ratio is the weight of the passages'
+	// similarity to the question, PassageWeight the weight of passages relative to entities.
 	Threshold     float64 `default:"0.4" min:"0" source:"its program, run without a data set"`
 	Sentences     int     `default:"3" min:"1" source:"its program, run without a data set"`
 	Iterations    int     `default:"3" min:"1" source:"its program, run without a data set"`
 	Ratio         float64 `default:"2" min:"0" source:"its program, run without a data set"`
 	PassageWeight float64 `default:"0.05" min:"0" source:"its program"`
-	// Damping is the probability of walking on.
+	// Damping is the probability that the walk continues.
 	Damping float64 `default:"0.5" source:"its program; the paper prints 0.85"`
 	// Adjacent links each chunk to the next of its document, with weight 1.
 	Adjacent bool `source:"ours: its program does"`
@@ -89,7 +90,7 @@ type searcher struct {
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c), entities: o.Entities}
-	if s.entities == nil { // LinearRAG calls no model here
+	if s.entities == nil { // rules find the entities: LinearRAG calls no model here
 		names, err := rules.New(rules.Options{})
 		if err != nil {
 			return nil, err
@@ -145,7 +146,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
-// start links each entity of the question to the most similar name.
+// start links each entity of the question to the entity with the most similar name.
 func (s *searcher) start(ctx context.Context, question string) ([]activeEntity, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
@@ -188,7 +189,7 @@ func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]
 	return rank[len(s.graph.names):], nil
 }
 
-// edges links passages to their entities. The weight is the share of the passage's mentions.
+// edges links passages to their entities. An edge weighs the entity's share of the mentions in the passage.
 func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, error) {
 	var edges []graph.Edge
 	first := int32(len(t.names))
@@ -211,22 +212,21 @@ func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, 
 type Activation string
 
 const (
-	// BFS goes from entity to entity: each takes the unused sentences that name it and are most
+	// BFS goes from entity to entity: each takes the sentences that name it, are not used yet and are most
 	// similar to the question, and activates all entities in them. It is the program's default.
 	BFS Activation = "bfs"
-	// Max is the paper's equation 5, over all sentences at once, with scores up
-	// to 1; the equation itself has no bound.
+	// Max is the paper's equation 5, over all sentences at once, but with scores of at most 1.
 	Max Activation = "max"
 )
 
-// activeEntity is an entity with its score and the step in which it was reached, from 1.
+// activeEntity is an entity with its score, and the number, from 1, of the step that reached it.
 type activeEntity struct {
 	entity int32
 	score  float64
 	tier   int
 }
 
-// set replaces an entity of a table or appends it.
+// set replaces the entry of an entity in a table, or appends it.
 func set(table []activeEntity, a activeEntity) []activeEntity {
 	if i := slices.IndexFunc(table, func(x activeEntity) bool { return x.entity == a.entity }); i >= 0 {
 		table[i] = a
@@ -237,11 +237,11 @@ func set(table []activeEntity, a activeEntity) []activeEntity {
 
 // activated is the result of an activation.
 type activated struct {
-	table   []activeEntity // final scores
-	weights []float64      // by entity: the sum of its scores, for the walk
+	table   []activeEntity // active entities with their final scores
+	weights []float64      // sum of the scores of each entity, for the walk
 }
 
-// likeness returns the similarity of a sentence to the question.
+// likeness is a function that returns the similarity of a sentence to the question.
 type likeness func(sentence int32) float64
 
 // activate activates entities from the entities of the question.
@@ -265,7 +265,7 @@ func (s *searcher) activate(start []activeEntity, like likeness) activated {
 	return a
 }
 
-// breadthFirst is a step of BFS. The last sentence that names an entity decides its score.
+// breadthFirst is a step of BFS. If several sentences name an entity, the last one determines its score.
 func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[int32]bool, like likeness, tier int) []activeEntity {
 	var next []activeEntity
 	for _, from := range frontier {
@@ -293,9 +293,9 @@ func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[
 	return next
 }
 
-// max iterates equation 5, with scores of at most 1, until a step reaches no new entity: the score of
-// an entity is the sum over its sentences of the scores in them, each weighted by the similarity of the
-// sentence to the question. A score never falls.
+// max repeats the step of equation 5 until no new entity is reached. The score of an entity, at most 1, is the
+// sum over its sentences of the scores of the entities in them, each weighted by the similarity of the sentence
+// to the question. A score never falls.
 func (s *searcher) max(a *activated, like likeness) {
 	for tier := 2; tier <= s.o.Iterations; tier++ {
 		next, reached := s.equation5(a.table, like, tier)
@@ -312,7 +312,7 @@ func (s *searcher) max(a *activated, like likeness) {
 	}
 }
 
-// equation5 is one step, without a bound.
+// equation5 is one step of equation 5, without the limit of 1.
 func (s *searcher) equation5(table []activeEntity, like likeness, tier int) (next []activeEntity, reached bool) {
 	sentences := make(map[int32]float64)
 	for _, x := range table {
@@ -342,15 +342,15 @@ func (s *searcher) equation5(table []activeEntity, like likeness, tier int) (nex
 
 // triGraph is the paper's Tri-Graph: entities, and the sentences and passages that name them.
 type triGraph struct {
-	names     []string       // of the entities, folded
-	sentences []string       // that name an entity, each once
-	named     [][]int32      // by sentence: its entities, ascending
-	in        [][]int32      // by entity: its sentences, ascending
-	passages  [][]kg.Posting // by passage: its entities with the number of mentions
-	mentions  [][]kg.Posting // by entity: its passages with the number of mentions
+	names     []string       // folded names of the entities
+	sentences []string       // sentences that name an entity, each once
+	named     [][]int32      // entities of each sentence, ascending
+	in        [][]int32      // sentences of each entity, ascending
+	passages  [][]kg.Posting // entities of each passage, with their mentions
+	mentions  [][]kg.Posting // passages of each entity, with its mentions
 }
 
-// newTriGraph finds the names of all entities in all passages, as whole words in any case.
+// newTriGraph finds the names of all entities in all passages, as whole words without regard to case.
 func newTriGraph(c *kit.Corpus) *triGraph {
 	t := &triGraph{passages: make([][]kg.Posting, len(c.Chunks))}
 	ids := make(map[string]int32)
@@ -399,11 +399,11 @@ func wordsOf(s string) string {
 	return strings.Join(words, " ")
 }
 
-// match appends the entities that a sentence names. Of overlapping names it takes the longest.
+// match appends the entities that a sentence names. Where names overlap it takes the longest.
 func match(to []int32, sentence string, ids map[string]int32) []int32 {
-	const maxWords = 8 // of a name
+	const maxWords = 8 // largest number of words of a name
 	var b strings.Builder
-	var ends []int // of each word
+	var ends []int // end of each word in b
 	text.Plain().Words(sentence, func(w []byte) bool {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
@@ -427,7 +427,7 @@ func match(to []int32, sentence string, ids map[string]int32) []int32 {
 	return to
 }
 
-// count sorts and counts entities.
+// count sorts entities and counts equal ones.
 func count(found []int32) []kg.Posting {
 	slices.Sort(found)
 	var out []kg.Posting
@@ -441,7 +441,7 @@ func count(found []int32) []kg.Posting {
 	return out
 }
 
-// bonus returns, for each passage, the sum over active entities of score · log(1 + mentions) / tier.
+// bonus returns for each passage the sum of score · log(1 + mentions) / tier over the active entities.
 func (t *triGraph) bonus(table []activeEntity) []float64 {
 	out := make([]float64, len(t.passages))
 	sorted := slices.Clone(table)

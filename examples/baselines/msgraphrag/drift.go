@@ -23,15 +23,16 @@ import (
 // DriftOptions of [NewDrift]. The zero value is the setting of the code.
 type DriftOptions struct {
 	Options
-	// Reports is the number of reports read first, in Folds parts. FollowUps bounds the questions of
-	// a round, Depth the rounds.
+	// Reports is the number of reports read at first, which are divided into Folds parts. FollowUps is the
+	// largest number of follow-up questions of a round, Depth the number of rounds.
 	Reports   int `default:"20" min:"0" source:"its program"`
 	Folds     int `default:"5" min:"0" source:"its program"`
 	FollowUps int `default:"20" min:"0" source:"its program"`
 	Depth     int `default:"3" min:"0" source:"its program"`
-	// Tokens is the budget of each context.
+	// Tokens is the largest number of tokens of each context.
 	Tokens int `default:"12000" min:"0" source:"its program"`
-	// Shuffle is the seed for the template and the order of the questions. The code has no seed.
+	// Shuffle is the seed for the template of the hypothetical answer and the order of questions. The code has
+	// none.
 	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
@@ -41,7 +42,7 @@ type DriftOptions struct {
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
-	o.AllReports = true // any may be the nearest
+	o.AllReports = true // any report may be the nearest to the question
 	return frame(NameDrift, k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		d := &drift{index: x, o: o}
 		var err error
@@ -65,10 +66,10 @@ type drift struct {
 	steps  driftSteps
 }
 
-// action is a follow-up question with its result.
+// action is a follow-up question with what was found and answered for it.
 type action struct {
 	query   string
-	known   []string // other questions, asked or open
+	known   []string // other questions, answered or not
 	answer  string
 	score   float64
 	from    graphrag.Provenance
@@ -77,19 +78,19 @@ type action struct {
 	next    []string
 }
 
-// driftSteps are the steps of DRIFT, by a model or by rules.
+// driftSteps are the steps of DRIFT that a model or rules take.
 type driftSteps interface {
-	// hypothetical returns a hypothetical answer, whose nearest reports are read (HyDE).
+	// hypothetical returns a hypothetical answer (HyDE). The reports nearest to it are read first.
 	hypothetical(ctx context.Context, question string) (string, error)
-	// prime answers root from the folds of the first reports, and adds follow-ups.
+	// prime answers the question of root from the parts of the first reports, and adds follow-up questions.
 	prime(ctx context.Context, root *action, folds [][]int32) error
-	// answer answers a follow-up from the results of local search, and adds follow-ups.
+	// answer answers a follow-up question from the results of local search, and adds further ones.
 	answer(ctx context.Context, question string, a *action, entities, order []int32) error
-	// read returns the context of the last answer.
+	// read returns the context from which the last answer is read.
 	read(q graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found
 }
 
-// Retrieve runs the primer and the rounds, and returns their answers.
+// Retrieve answers from the first reports, then in rounds of follow-up questions, and returns all answers.
 func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return graphrag.Nothing(), nil
@@ -113,13 +114,13 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return d.steps.read(q, root, actions, ranked), nil
 }
 
-// numbering matches the numbers and bullets of models' questions.
+// numbering matches the number or bullet before a question of a model.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
-// rounds asks the open questions, up to FollowUps in each round.
+// rounds answers open questions, up to FollowUps in each round.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
-	const mostListed = 50          // open questions in a prompt
-	known := make(map[string]bool) // by words: models repeat questions with other punctuation or a number
+	const mostListed = 50          // largest number of open questions in a prompt
+	known := make(map[string]bool) // keys are folded: models repeat questions with a number or other punctuation
 	var open []string
 	add := func(queries []string) {
 		for _, s := range queries {
@@ -131,7 +132,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 		}
 	}
 	add([]string{q.Text})
-	if root.answer != "" { // the primer has answered the question
+	if root.answer != "" { // the first reports have answered the question itself
 		open = nil
 	}
 	add(root.next)
@@ -164,7 +165,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 	return done, nil
 }
 
-// merged combines the chunks that the actions of the search found, by rank fusion.
+// merged combines the chunks that were found for all questions, by rank fusion.
 func (d *drift) merged(ctx context.Context, actions []action, depth int) ([]graphrag.Hit, error) {
 	lists := make([][]string, len(actions))
 	for i, a := range actions {
@@ -180,27 +181,26 @@ func (d *drift) merged(ctx context.Context, actions []action, depth int) ([]grap
 	return d.corpus.InOrder(ctx, order, depth, NameDrift)
 }
 
-// fit returns the beginning that fits into the last context.
+// fit returns the first texts that fit into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
 	return tokens.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
 }
 
-// Stages of DRIFT in accounts.
+// Names of the stages of DRIFT's calls in usage figures.
 const (
 	StageHyde   = "hypothetical answer"
 	StagePrimer = "primer"
 	StageStep   = "follow-up"
 )
 
-// The lengths of a model's replies in words; the code asks for about 2,000 characters of an intermediate
-// answer.
+// Largest lengths of a model's replies in words. The code wants about 2,000 characters of an intermediate one.
 const (
 	hydeWords   = 500
 	primerWords = 350
 	stepWords   = 500
 )
 
-// primed returns the reports nearest to a hypothetical answer.
+// primed returns the Reports reports nearest to a hypothetical answer.
 func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	if len(d.global.shuffled) == 0 {
 		return nil, nil
@@ -215,7 +215,7 @@ func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	return order[:min(len(order), d.o.Reports)], err
 }
 
-// root returns the question with the first reports.
+// root returns the action of the question itself, with the first reports.
 func (d *drift) root(question string, reports []int32) action {
 	root := action{query: question}
 	for _, r := range reports {
@@ -226,7 +226,7 @@ func (d *drift) root(question string, reports []int32) action {
 	return root
 }
 
-// split divides a list into parts of nearly equal length, without empty ones.
+// split divides a list into parts of nearly equal length. No part is empty.
 func split(list []int32, parts int) [][]int32 {
 	var out [][]int32
 	for i := range parts {
@@ -238,7 +238,7 @@ func split(list []int32, parts int) [][]int32 {
 	return out
 }
 
-// step answers one question by local search.
+// step answers one follow-up question by local search.
 func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action, error) {
 	entities, order, err := d.local.search(ctx, a.query)
 	if err != nil {
@@ -250,7 +250,7 @@ func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action
 	return a, d.steps.answer(ctx, q.Text, &a, entities, order)
 }
 
-// quoting takes the steps without a model: the titles of the best reports are the follow-ups, and the
+// quoting takes the steps without a model. The titles of the best reports are the follow-up questions; the
 // first reports and the chunks found are the context.
 type quoting struct{ *drift }
 
@@ -273,13 +273,13 @@ func (w quoting) read(q graphrag.Question, root action, _ []action, ranked []gra
 	return graphrag.Found{Ranked: ranked, Evidence: w.local.read(ranked, q), Derived: w.fit(root.derived)}
 }
 
-// asking takes the steps by a model.
+// asking takes the steps with a model.
 type asking struct {
 	*drift
 	model llm.Model
 }
 
-// hypothetical has the model write a hypothetical answer in the form of a report (HyDE).
+// hypothetical lets the model write a hypothetical answer in the form of a report (HyDE).
 func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
 	s := w.global
 	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
@@ -291,7 +291,7 @@ func (w asking) hypothetical(ctx context.Context, question string) (string, erro
 	return cmp.Or(strings.TrimSpace(reply.Text), question), llm.Fatal(err)
 }
 
-// prime answers from each fold of the reports and joins the answers.
+// prime lets the model answer from each part of the reports, and joins the answers.
 func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error {
 	type reply struct {
 		Answer string   `json:"intermediate_answer"`
@@ -322,7 +322,7 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 	return nil
 }
 
-// answer has the model answer from the context of local search.
+// answer lets the model answer from the context of local search.
 func (w asking) answer(ctx context.Context, question string, a *action, entities, order []int32) error {
 	a.derived = w.local.context(entities)
 	var parts []prompts.Data
@@ -339,9 +339,9 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
 	}
 	if len(parts) == 0 {
-		return nil // without evidence there is no answer
+		return nil // there is nothing to answer from
 	}
-	// A follow-up contains words of the reports, so it is fenced like them.
+	// A follow-up question may quote the reports, so the prompt marks it as data like them.
 	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, prompts.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, prompts.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
@@ -355,7 +355,7 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 	return err
 }
 
-// read returns the best answers that fit.
+// read returns the best answers that fit into the last context.
 func (w asking) read(_ graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found {
 	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
 	var answers []graphrag.Derived

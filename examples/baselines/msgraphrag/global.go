@@ -26,13 +26,14 @@ import (
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
 type GlobalOptions struct {
 	Options
-	// Tokens bounds the reports of a batch, ReduceTokens the points of the last call.
+	// Tokens is the largest number of tokens of reports in a prompt, ReduceTokens of points in the last
+	// one.
 	Tokens       int `default:"12000" min:"0" source:"its program"`
 	ReduceTokens int `default:"12000" min:"0" source:"its program"`
-	// Shuffle is the seed of the order of the reports.
+	// Shuffle is the seed for the order of the reports.
 	Shuffle uint64 `default:"86" source:"its program"`
-	// Dynamic selects relevant reports from the top of the hierarchy down. KeepParent keeps a report
-	// if parts of it are kept. Threshold is the least rating, up to 5.
+	// Dynamic selects relevant reports from the top of the hierarchy down. KeepParent keeps a report even if
+	// reports of its parts are kept. Threshold is the least rating, up to 5, of a relevant report.
 	Dynamic, KeepParent bool `source:"its program"`
 	Threshold           int  `default:"1" min:"0" max:"5" source:"its program"`
 }
@@ -55,19 +56,19 @@ func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	})
 }
 
-// chooser makes the context of a question from reports. It returns the places of the reports used, too.
+// chooser makes the context of a question from reports, and returns the positions of the reports used, too.
 type chooser func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error)
 
-// global reads reports.
+// global searches by reading reports.
 type global struct {
 	*index
 	o        GlobalOptions
-	texts    retrieve.Texts // the reports, by place
-	tokens   []int          // of reports
+	texts    retrieve.Texts // texts of all reports
+	tokens   []int          // length of each report
 	choose   chooser
 	rate     rater
-	shuffled []int32   // places of the reports that are read
-	weight   []float64 // of a report: the number of chunks with its members, over the largest number
+	shuffled []int32   // reports that are read, in random order
+	weight   []float64 // number of chunks with members of each report's community, scaled to 1
 }
 
 func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) {
@@ -108,7 +109,7 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	return s, nil
 }
 
-// naming returns the chunks that name a member of the community of a report, ascending.
+// naming returns the chunks, ascending, that name a member of the community of a report.
 func (s *global) naming(place int32) (chunks []int32) {
 	for _, v := range s.hierarchy.Communities[s.reports.Reports[place].Community].Nodes {
 		for _, p := range s.corpus.Graph.EntityPassages(v) {
@@ -118,7 +119,7 @@ func (s *global) naming(place int32) (chunks []int32) {
 	return distinct(chunks)
 }
 
-// Retrieve chooses the reports and reads them, with a model by map and reduce.
+// Retrieve chooses the reports and reads them; with a model by map and reduce.
 func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	reports := s.shuffled
 	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
@@ -149,8 +150,7 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, err
 }
 
-// nearest returns the reports most similar to the question that fit into the reduce step, without
-// reports of similarity 0.
+// nearest returns the reports most similar to the question, above 0, that fit into ReduceTokens.
 func (s *global) nearest(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	if err != nil {
@@ -171,8 +171,8 @@ func (s *global) reportOf(place int32) graphrag.Derived {
 	return s.derived("report", r.Text(), r.Sources)
 }
 
-// behind returns the chunks of the reports in turn: the sources of a report, then other chunks that name
-// its members, each by similarity to the question. It stops after the report that reaches n chunks.
+// behind returns the chunks behind the reports, report by report: the sources of a report, then other chunks
+// that name its members, each by similarity to the question. It stops after the report that reaches n chunks.
 func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	var order []int32
 	taken := make(map[int32]bool)
@@ -196,7 +196,7 @@ func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	return order
 }
 
-// batches groups reports into prompts, in each by weight, then rating.
+// batches divides reports into prompts. In a prompt they are ordered by weight, then by rating.
 func (s *global) batches(reports []int32) [][]int32 {
 	var out [][]int32
 	left := 0
@@ -215,7 +215,7 @@ func (s *global) batches(reports []int32) [][]int32 {
 	return out
 }
 
-// table renders a batch.
+// table returns the reports of a prompt as a table.
 func (s *global) table(batch []int32) string {
 	var b strings.Builder
 	b.WriteString("id|title|occurrence weight|content|rank\n")
@@ -229,7 +229,7 @@ func (s *global) table(batch []int32) string {
 	return b.String()
 }
 
-// column quotes a cell if needed.
+// column returns a cell of the table, in quotes if it needs them.
 func column(s string) string {
 	if !strings.ContainsAny(s, "|\"\r\n") {
 		return s
@@ -290,11 +290,11 @@ func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) 
 	return out, nil
 }
 
-// rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the
-// place of each report.
+// rater is a function that rates how relevant the reports of communities are to the question, from 0 to 5.
+// place maps each community to its report.
 type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
 
-// likened rates by similarity.
+// likened rates reports by similarity to the question.
 func (s *global) likened(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error) {
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	out := make([]int, len(communities))
@@ -304,7 +304,7 @@ func (s *global) likened(ctx context.Context, question string, communities []int
 	return out, err
 }
 
-// ratedBy has the model rate, one call for each report.
+// ratedBy lets the model rate, with one call for each report.
 func (s *global) ratedBy(m llm.Model) rater {
 	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
 		out := make([]int, len(communities))
@@ -318,7 +318,7 @@ func (s *global) ratedBy(m llm.Model) rater {
 				Rating float64
 			}](ctx, m, req)
 			if err != nil {
-				out[i] = 1 // as in the code: the report is kept
+				out[i] = 1 // the report is kept, as in the code
 				return llm.Fatal(err)
 			}
 			out[i] = int(math.Max(0, math.Min(reply.Rating, maxRating)))
@@ -328,19 +328,19 @@ func (s *global) ratedBy(m llm.Model) rater {
 	}
 }
 
-// Stages of global search in accounts.
+// Names of the stages of global search in usage figures.
 const (
 	StageMap  = "map reports"
 	StageRate = "rate reports"
 )
 
-// point is a statement of a batch of reports about a question.
+// point is a statement on a question that a model took from reports.
 type point struct {
 	Description string
 	Score       float64
 }
 
-// mapped asks a model for the points of each batch and reduces them.
+// mapped returns a chooser that asks a model for the points of each batch and reduces them.
 func (s *global) mapped(m llm.Model) chooser {
 	return func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
 		batches := s.batches(reports)
@@ -350,7 +350,7 @@ func (s *global) mapped(m llm.Model) chooser {
 			if err != nil {
 				return err
 			}
-			reply, err := decode[struct{ Points []point }](ctx, m, req) // none in a reply that cannot be read
+			reply, err := decode[struct{ Points []point }](ctx, m, req) // an unreadable one has no points
 			points[i] = reply.Points
 			return err
 		})
@@ -362,7 +362,7 @@ func (s *global) mapped(m llm.Model) chooser {
 	}
 }
 
-// reduce returns the best points that fit, without empty ones, and the reports that they cite.
+// reduce returns the best points that fit into ReduceTokens, none empty, and the reports that they cite.
 func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived, []int32) {
 	type noted struct {
 		point
@@ -398,7 +398,7 @@ func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived
 	return out, used
 }
 
-// pointText returns a point as it is read: titles of reports replace the marks, which need the table.
+// pointText returns a point for the last prompt. Titles of reports replace their numbers, which need the table.
 func (s *global) pointText(p point, behind []int32) string {
 	text := fmt.Sprintf("%s (importance %g", report.Unmarked(p.Description), p.Score)
 	for i, r := range behind {
@@ -409,7 +409,7 @@ func (s *global) pointText(p point, behind []int32) string {
 
 var citation = regexp.MustCompile(`(?i)\breports\s*\(([^()]*)\)`)
 
-// cited returns the reports of a batch that a text names by id.
+// cited returns the reports of a batch whose numbers a text cites.
 func cited(text string, batch []int32) []int32 {
 	var out []int32
 	for _, mark := range citation.FindAllStringSubmatch(text, -1) {

@@ -19,12 +19,12 @@ import (
 // LocalOptions of [NewLocal]. The zero value is the setting of the code.
 type LocalOptions struct {
 	Options
-	// Tokens bounds the context; CommunityShare of it is for reports, ChunkShare for chunks, the rest
-	// for entities and relations. If both are 0, they are .15 and .5.
+	// Tokens is the largest number of tokens of the context. CommunityShare of it is for reports, ChunkShare
+	// for chunks, the rest for entities and relations. If both are 0, they are .15 and .5.
 	Tokens         int     `default:"12000" min:"0" source:"its program"`
 	CommunityShare float64 `min:"0" source:"its program"`
 	ChunkShare     float64 `min:"0" source:"its program"`
-	// Entities is the number of entities read, Relations the number of relations to other entities for each.
+	// Entities is the number of entities read, Relations the number of relations of each to other entities.
 	Entities  int `default:"10" min:"0" source:"its program"`
 	Relations int `default:"10" min:"0" source:"its program"`
 }
@@ -37,7 +37,7 @@ func (o LocalOptions) Defaults() LocalOptions {
 	return o
 }
 
-// NewLocal returns the system that searches around the entities of a question.
+// NewLocal returns the system that searches around the entities nearest to a question.
 func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
@@ -48,12 +48,12 @@ func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
 	})
 }
 
-// local searches around entities.
+// local searches around the entities of a question.
 type local struct {
 	*index
 	o                        LocalOptions
-	nearest                  retrieve.Texts // entities
-	entityTokens, edgeTokens []int          // of the rows
+	nearest                  retrieve.Texts // finds entities
+	entityTokens, edgeTokens []int          // length of the row of each entity and edge
 }
 
 func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
@@ -71,7 +71,7 @@ func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
 	return l, err
 }
 
-// Retrieve builds the context for a question.
+// Retrieve finds entities for a question and reads the context around them.
 func (l *local) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	entities, order, err := l.search(ctx, q.Text)
 	if err != nil {
@@ -97,8 +97,8 @@ func (l *local) search(ctx context.Context, question string) (entities, chunks [
 	return entities, l.sources(entities, likeness), err
 }
 
-// entities returns the entities nearest to the question, best first; for an empty question the entities of
-// the highest degree.
+// entities returns the entities nearest to the question, best first. For an empty question it returns the
+// entities of the highest degree.
 func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
 	if strings.TrimSpace(question) == "" {
 		order := make([]int32, len(l.graph.Nodes))
@@ -119,7 +119,7 @@ func (l *local) entities(ctx context.Context, question string) ([]int32, error) 
 	return out, err
 }
 
-// context returns reports, entities and relations, each within its budget.
+// context returns reports, entities and relations, each up to its share of the tokens.
 func (l *local) context(entities []int32) []graphrag.Derived {
 	reports := int(float64(l.o.Tokens) * l.o.CommunityShare)
 	rest := l.o.Tokens - reports - int(float64(l.o.Tokens)*l.o.ChunkShare)
@@ -139,8 +139,8 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	return out
 }
 
-// reportTable returns the reports of the communities with the most entities, then the highest rating, up to
-// the first that does not fit.
+// reportTable returns the reports of the communities with the most of the entities, then those with the highest
+// rating, up to the first that does not fit.
 func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	count := make(map[int32]int)
 	var found []int32
@@ -163,7 +163,7 @@ func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	return tokens.Within(out, budget, func(d graphrag.Derived) int { return l.kit.Count(d.Text) })
 }
 
-// relationTable returns the relations of the most entities, from the first on, that fit.
+// relationTable returns the relations of as many entities, from the first on, as fit.
 func (l *local) relationTable(entities []int32, budget int) []int32 {
 	var kept []int32
 	for n := 1; n <= len(entities); n++ {
@@ -179,8 +179,8 @@ func (l *local) relationTable(entities []int32, budget int) []int32 {
 	return kept
 }
 
-// relations returns the edges among entities by combined degree, then edges to other entities, by the
-// number of the entities that their other end is connected to.
+// relations returns the edges between the entities by combined degree, then edges to other entities by the
+// number of the entities with which their other end is connected.
 func (l *local) relations(entities []int32) []int32 {
 	among := func(v int32) bool { return slices.Contains(entities, v) }
 	var inside, outside []int32
@@ -188,7 +188,7 @@ func (l *local) relations(entities []int32) []int32 {
 	for i, v := range entities {
 		var ends []int32
 		for _, e := range l.incident.Of(v) {
-			other := l.graph.Edges[e].Source + l.graph.Edges[e].Target - v // no edge is a loop
+			other := l.graph.Edges[e].Source + l.graph.Edges[e].Target - v // the graph has no loops
 			switch {
 			case !among(other):
 				outside = append(outside, e)
@@ -197,7 +197,7 @@ func (l *local) relations(entities []int32) []int32 {
 				inside = append(inside, e)
 			}
 		}
-		for _, end := range distinct(ends) { // both directions are one connection
+		for _, end := range distinct(ends) { // edges in both directions count once
 			links[end]++
 		}
 	}
@@ -215,14 +215,14 @@ func (l *local) relations(entities []int32) []int32 {
 	return append(inside, outside[:min(len(outside), l.o.Relations*len(entities))]...)
 }
 
-// sources returns the chunks of each entity in turn, ordered by the number of its relations in them.
+// sources returns the chunks of each entity in turn, by the number of its relations that they state.
 func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	type unit struct {
 		passage, relations, entities int32
 		likeness                     float64
 	}
 	g := l.corpus.Graph
-	selected := make(map[int32]int32) // by chunk: the number of entities that it names
+	selected := make(map[int32]int32) // number of the entities that each chunk names
 	for _, e := range entities {
 		for _, p := range g.EntityPassages(e) {
 			selected[p.ID]++
@@ -254,14 +254,14 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	return order
 }
 
-// read returns the first K chunks that fit.
+// read returns the first chunks, at most K, that fit into the budget.
 func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
 	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, tokens.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
-// rowText returns the row of an entity or an edge.
+// rowText returns the row of an entity or an edge in the context.
 func rowText(title string, of []kg.Description) string {
 	return graphrag.Row("", title, joined(of), graphrag.Provenance{}).Text
 }

@@ -71,17 +71,18 @@ const (
 	NameDrift   = "msgraphrag-drift"
 )
 
-// Infos describe the four searches.
+// Infos describe the four ways of searching.
 var Infos = []kit.Info{
 	kit.InfoOf(info(NameLocal, "1 a chunk, 1 a community that is read", 0), LocalOptions{}, NewLocal),
-	kit.InfoOf(info(NameGlobal, "the same; 1 per 12,000 tokens of reports", 1), GlobalOptions{}, NewGlobal), // one batch of reports
-	// A rating of each report.
+	kit.InfoOf(info(NameGlobal, "the same; 1 per 12,000 tokens of reports", 1), GlobalOptions{}, NewGlobal), // one batch
+	// 19 ratings of reports and one batch.
 	kit.InfoOf(info(NameDynamic, "all reports to index; 1 per report looked at, 1 per 12,000 tokens", 19+1), GlobalOptions{Dynamic: true}, NewGlobal),
-	// A hypothetical answer, folds of reports, a follow-up of each.
+	// A hypothetical answer, 5 parts of the reports, and a follow-up question for each.
 	kit.InfoOf(info(NameDrift, "all reports to index; up to 66 to search", 1+5+5), DriftOptions{}, NewDrift),
 }
 
-// info describes a search by its costs and the calls for a question; a chunk takes a graph and a report.
+// info describes a way of searching by its costs and the number of calls for a question. Each chunk takes two
+// calls, for the graph and for a report.
 func info(name, costs string, calls int) kit.Info {
 	return kit.Info{
 		Name: name, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
@@ -91,56 +92,57 @@ func info(name, costs string, calls int) kit.Info {
 
 // The settings of the code that are not options (graphrag/config/defaults.py).
 const (
-	randomness = 0.001 // of Leiden
-	foldTokens = 4000  // of descriptions in one prompt
-	foldWords  = 500   // of a description
-	mapWords   = 1000  // of the points of a batch
+	randomness = 0.001 // randomness of Leiden's refinement
+	foldTokens = 4000  // tokens of descriptions in a prompt
+	foldWords  = 500   // words of a description
+	mapWords   = 1000  // words of the points of a batch
 )
 
-// TopLevel as [Options].Level reads the coarsest communities.
+// TopLevel, as the value of [Options].Level, reads the reports of the coarsest communities.
 const TopLevel = -1
 
-// longDescriptions is the length in tokens from which on a model condenses fewer than FoldFrom descriptions.
+// longDescriptions is the number of tokens from which on a model condenses even two descriptions.
 const longDescriptions = 600
 
-// offlineWords is the length of a description of quotes: 20 descriptions fill their part of the context.
+// offlineWords is the number of words of a description made of quotes: 20 of these fill their share of the
+// context.
 const offlineWords = 150
 
-// Options of all systems of the package. The zero value is the setting of the code, over the paper's
-// chunks: graphrag/config/defaults.py, for the level graphrag/cli/main.py, for Leiden
+// Options of all systems of the package. The zero value has the settings of the code, over the paper's chunks:
+// graphrag/config/defaults.py, for the level graphrag/cli/main.py, for Leiden
 // graphrag/graphs/hierarchical_leiden.py.
 type Options struct {
 	kit.Common
-	// Extract and Reporter, when set, replace the kit's.
+	// Extract and Reporter, when set, are used in place of the kit's.
 	Extract  extract.Extractor
 	Reporter report.Reporter
-	// Level of the hierarchy down to which reports are read, TopLevel for the coarsest.
+	// Level is the level of the hierarchy down to which reports are read, TopLevel the coarsest.
 	Level int `default:"2" min:"-1" source:"its program"`
-	// MaxSize bounds a community that is not split, Passes the passes of Leiden.
+	// MaxSize is the size above which a community is split, Passes the number of passes of Leiden.
 	MaxSize int `default:"10" source:"its program"`
 	Passes  int `default:"1" min:"0" source:"its program"`
-	// Seed of Leiden.
+	// Seed is the seed of Leiden.
 	Seed uint64 `default:"0xDEADBEEF" source:"its program"`
-	// FoldFrom is the number of descriptions of a thing from which on a model condenses them; fewer
+	// FoldFrom is the number of descriptions of an entity or pair from which on a model condenses them. Fewer
 	// are kept unless they are long. The code has 2.
 	FoldFrom int `default:"5" min:"0" source:"ours: its program has 2"`
-	// MinSize is the least number of members of a community with a report, 0 for all with a relation
-	// inside. Reports above cover smaller communities.
+	// MinSize is the least number of members of a community that has a report; 0 gives one to all communities
+	// with a relation inside. Reports of higher levels cover smaller communities.
 	MinSize int `min:"0" source:"ours: no least size"`
-	// Stale is the share of the rows of a community, 0 to 1, that may differ from the rows of a report
-	// from before a change that is still used. Communities then start from the previous ones. With 0
-	// every report whose rows changed is written again: the index equals one made from scratch.
+	// Stale is a share from 0 to 1: after a change a report is still used if at most this share of its
+	// community's rows differs from the rows of the report. Communities then start from the previous ones. With
+	// 0 every report whose rows changed is written again: the index equals one made from scratch.
 	Stale float64 `min:"0" max:"1" source:"ours: its program's update writes no report of what was there again"`
-	// AllReports has a model also write the reports that the search does not read.
+	// AllReports lets a model also write the reports that the search does not read.
 	AllReports bool `source:"ours: its program writes all"`
 	// AlwaysGlean asks for more records even if the model wrote that there are none, as the code does.
 	AlwaysGlean bool `source:"ours: its program always asks"`
-	// Logger logs descriptions and reports that could not be written; nil discards.
+	// Logger receives descriptions and reports that could not be written; with nil they are not logged.
 	Logger *slog.Logger
 }
 
-// frame makes a system of a search over the index. Defaults of o are set, and c has the problems of the
-// search's own options.
+// frame makes a system of a search over the index. Its options o get their defaults; c has the faults of the
+// options that only the search has.
 func frame(name string, k kit.Kit, o Options, c kit.Checks, search func(context.Context, *index) (graphrag.Retriever, error)) (*kit.System, error) {
 	c.Want(o.MaxSize >= 2, "MaxSize", o.MaxSize, "2 or more, or 0 for the default")
 	if o.Level == TopLevel {
@@ -167,7 +169,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("msgraphrag", promptFiles)
 
-// request makes a prompt with the question, unless it is empty, after the data.
+// request makes a prompt of data and, after them, the question, unless it is empty.
 func request(ctx context.Context, stage, name string, words int, question string, data ...prompts.Data) (llm.Request, error) {
 	req, err := templates.Request(ctx, stage, name, map[string]any{"Words": words}, data...)
 	if err == nil && question != "" {
@@ -184,14 +186,14 @@ type index struct {
 	corpus *kit.Corpus
 	last   previous
 
-	graph    report.Graph // node e is entity e; edges are pairs of entities by direction
-	stated   kg.Lists     // the passages of each edge
-	incident kg.Lists     // the edges of each entity
+	graph    report.Graph // node e is entity e; an edge is a pair of entities in one direction
+	stated   kg.Lists     // passages of each edge
+	incident kg.Lists     // edges of each entity
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
-	cover     []int32        // by entity: the community with its deepest report, -1 without one
-	units     retrieve.Texts // the chunks
+	cover     []int32        // deepest community with a report, of each entity; -1 for none
+	units     retrieve.Texts // texts of the chunks
 }
 
 func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
@@ -225,8 +227,8 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	return x, nil
 }
 
-// pairs makes an edge of each pair of entities by direction, without loops, and returns the relations and
-// the weight of each.
+// pairs makes an edge of each pair of entities in each direction, without loops, and returns the relations and
+// the weight of each edge.
 func (x *index) pairs() (related kg.Lists, weight []float64) {
 	g := x.corpus.Graph
 	x.graph.Nodes = make([]report.Node, len(g.Entities))
@@ -265,7 +267,7 @@ func (x *index) connect() {
 	})
 }
 
-// descriptions returns the descriptions of relations, equal texts once.
+// descriptions returns the descriptions of some relations, those with equal texts as one.
 func (x *index) descriptions(relations []int32) (all []kg.Description) {
 	for _, r := range relations {
 		all = merge(all, x.corpus.Graph.RelationDescriptions(r))
@@ -273,7 +275,7 @@ func (x *index) descriptions(relations []int32) (all []kg.Description) {
 	return all
 }
 
-// merge adds descriptions, equal texts once.
+// merge adds descriptions to a list; those with equal texts become one.
 func merge(to, more []kg.Description) []kg.Description {
 	for _, d := range more {
 		i := slices.IndexFunc(to, func(t kg.Description) bool { return t.Text == d.Text })
@@ -286,7 +288,7 @@ func merge(to, more []kg.Description) []kg.Description {
 	return to
 }
 
-// describe condenses several descriptions of an entity, and of the relations of an edge.
+// describe condenses the descriptions of an entity, or of the relations of an edge, if there are several.
 func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	write, err := newDescriber(x.kit, x.o)
 	if err != nil {
@@ -312,7 +314,7 @@ func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	})
 }
 
-// communities finds the hierarchy and the degrees in the graph of summed weights.
+// communities finds the hierarchy of communities and the degrees in the graph with summed weights.
 func (x *index) communities(ctx context.Context, weight []float64) error {
 	edges := make([]graph.Edge, len(x.graph.Edges))
 	for i, e := range x.graph.Edges {
@@ -331,25 +333,25 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 			return community.HierarchicalLeiden(ctx, g, o)
 		}
 		return kit.Saved(ctx, "communities", x.outline(weight), func() (community.Hierarchy, error) {
-			o.Start, o.MaxPasses = x.last.start(x.corpus.Graph), 0 // until stable, as the start of the next change
+			o.Start, o.MaxPasses = x.last.start(x.corpus.Graph), 0 // 0 passes: until stable, for the next change
 			return community.HierarchicalLeiden(ctx, g, o)
 		})
 	})
 	return err
 }
 
-// wanted returns the communities whose reports a search at the level reads.
+// wanted returns the communities whose reports a search down to the level reads.
 func (x *index) wanted() []int32 {
 	return slices.DeleteFunc(distinct(x.hierarchy.Cut(x.o.Level)), func(c int32) bool { return c < 0 })
 }
 
-// report writes the reports. If they may be stale, it returns the reporter, which knows their rows.
+// report writes the reports. If reports may be stale it returns the reporter, which knows the rows of each.
 func (x *index) report(ctx context.Context) (*sparing, error) {
 	o := report.Options{Reporter: x.o.Reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
 	if o.Reporter == nil {
 		o.Reporter = x.kit.Report
 	}
-	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model reports cost nothing
+	if x.kit.IndexModel != nil && !x.o.AllReports { // reports without a model cost nothing
 		o.Wanted = x.wanted()
 	}
 	var spare *sparing
@@ -381,15 +383,16 @@ func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
 	return graphrag.Derived{Kind: kind, Text: text, Provenance: x.corpus.Provenance(sources)}
 }
 
-// shuffle shuffles a list by seed and stream.
+// shuffle shuffles a list by a seed and a stream of it.
 func shuffle[T any](seed, stream uint64, list []T) {
 	rand.New(rand.NewPCG(seed, stream)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// StageDescribe names the calls for descriptions in accounts.
+// StageDescribe names the calls for descriptions in usage figures.
 const StageDescribe = "summarise descriptions"
 
-// describer condenses the descriptions of a thing to one by the model, or to quotes, each with its passages.
+// describer is a function that condenses the descriptions of an entity or edge: a model writes one, or rules
+// select quotes. Each has its passages.
 type describer func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error)
 
 func newDescriber(k kit.Kit, o Options) (describer, error) {
@@ -397,7 +400,7 @@ func newDescriber(k kit.Kit, o Options) (describer, error) {
 	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o, k.Language, quoter(s)}.describe }, quoter(s)), err
 }
 
-// quoter returns a describer that selects quotes.
+// quoter returns a describer that selects quotes without a model.
 func quoter(by summary.Summarizer) describer {
 	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
 		s, err := by.Summarize(ctx, wordings(of))
@@ -412,7 +415,7 @@ func quoter(by summary.Summarizer) describer {
 	}
 }
 
-// writer condenses by a model, and by quotes if its reply cannot be used.
+// writer condenses descriptions with the model, and selects quotes if its reply cannot be used.
 type writer struct {
 	model    llm.Model
 	count    func(string) int
@@ -442,8 +445,8 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 	return w.quote(ctx, subject, of)
 }
 
-// fold has the model summarise the sorted descriptions, as many as fit into a prompt. The reply to one
-// prompt is the first description in the next.
+// fold lets the model summarise the sorted descriptions, as many as fit into a prompt. The reply to a prompt is
+// the first description in the next prompt.
 func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	var pack []string
 	tokens := 0

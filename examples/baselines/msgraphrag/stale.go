@@ -17,22 +17,22 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
-// previous has the parts of an index that the index after a change starts from. It is not changed.
+// previous has the parts of an index from which the index after a change starts. It is not changed.
 type previous struct {
-	levels   []map[string]int32 // the community of each entity, by level and key
+	levels   []map[string]int32 // community of each entity's key, by level
 	reports  []written
-	citing   map[string][]int // the reports by the digests of their rows
-	distance float64          // the share of rows that may differ
+	citing   map[string][]int // digest of a row → reports with it
+	distance float64          // largest share of the rows that may differ
 }
 
-// written is a report with its rows.
+// written is a report with the rows of its prompt.
 type written struct {
 	Report report.Report
-	Cited  [][]string // the names of the rows that each finding cites
-	Rows   []string   // digests
+	Cited  [][]string // names of the rows that each finding cites
+	Rows   []string   // digests of all rows
 }
 
-// start returns the communities of the previous index by level and node of the new graph.
+// start returns the communities of the previous index, by level and node of the new graph.
 func (p *previous) start(g *kg.Graph) [][]int32 {
 	start := make([][]int32, len(p.levels))
 	for level, of := range p.levels {
@@ -47,7 +47,7 @@ func (p *previous) start(g *kg.Graph) [][]int32 {
 	return start
 }
 
-// nearest returns the first report with the largest share of the rows, unless too many rows differ.
+// nearest returns the first of the reports that share the most rows, unless too many rows differ.
 func (p *previous) nearest(rows []string) (written, bool) {
 	common := make(map[int]int)
 	for _, row := range rows {
@@ -68,14 +68,14 @@ func (p *previous) nearest(rows []string) (written, bool) {
 	return p.reports[best], true
 }
 
-// sparing is a reporter that uses reports of the previous index.
+// sparing is a reporter that returns reports of the previous index where possible.
 type sparing struct {
 	report.Reporter
-	keys func(int32) string // of entities
+	keys func(int32) string // key of each entity
 	last *previous
 
 	mu    sync.Mutex
-	made  map[int32]written // by community
+	made  map[int32]written // report of each community
 	stale map[int32]bool
 }
 
@@ -110,7 +110,7 @@ func (s *sparing) Report(ctx context.Context, in *report.Input) (report.Report, 
 	return s.restored(in, w), nil
 }
 
-// restored returns a report with the numbers and sources of the rows of this graph.
+// restored returns a report of the previous index with the numbers and sources of rows in the new graph.
 func (s *sparing) restored(in *report.Input, w written) report.Report {
 	r := w.Report
 	r.Sources = in.Sources()
@@ -136,7 +136,7 @@ func (s *sparing) restored(in *report.Input, w written) report.Report {
 	return r
 }
 
-// rows returns the digest of each row of an input by its name.
+// rows returns the digest of each row of a report's input, by the name of the row.
 func (s *sparing) rows(in *report.Input) map[string]string {
 	rows := make(map[string]string)
 	digest := func(name string, of []kg.Description) {
@@ -166,7 +166,7 @@ func (s *sparing) edge(e *report.Edge) string {
 	return "relation\x00" + s.keys(e.Source) + "\x00" + s.keys(e.Target)
 }
 
-// next returns the start of the next index.
+// next returns the parts from which the next index starts.
 func (x *index) next(s *sparing) previous {
 	p := previous{citing: make(map[string][]int), distance: x.o.Stale}
 	for _, c := range x.hierarchy.Communities {
@@ -186,16 +186,16 @@ func (x *index) next(s *sparing) previous {
 	return p
 }
 
-// spares reports whether reports may be stale. Without a model they cost nothing.
+// spares reports whether reports may be stale. Without a model a new report costs nothing.
 func (x *index) spares() bool { return x.o.Stale > 0 && x.kit.IndexModel != nil }
 
-// sparing returns a reporter that uses r for reports that the previous index lacks.
+// sparing returns a reporter that lets r write the reports that the previous index lacks.
 func (x *index) sparing(r report.Reporter) *sparing {
 	entities := x.corpus.Graph.Entities
 	return &sparing{Reporter: r, keys: func(v int32) string { return entities[v].Key }, last: &x.last, made: make(map[int32]written), stale: make(map[int32]bool)}
 }
 
-// outline describes the graph and the options of its communities, as a key.
+// outline describes the graph and the options on which its communities depend, as a key.
 func (x *index) outline(weight []float64) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, x.o.MaxSize, x.o.Passes, x.o.Seed)

@@ -47,36 +47,35 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "raptor"
 
 // Info describes the system.
 var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Sarthi and others 2024", Paper: "arXiv 2401.18059",
-	Costs: "1 per six leaves of 100 tokens", Calls: kit.Calls{Once: 18}, // summaries, one for ten leaves
+	Costs: "1 per six leaves of 100 tokens", Calls: kit.Calls{Once: 18}, // summaries: one for about six leaves
 }, Options{}, New)
 
 // Options of the system. The zero value is the setting of the paper (sections 3 and 4.1) and
 // of its code (parthsarthi03/raptor).
 type Options struct {
 	kit.Common
-	// Leaf bounds the tokens of a leaf, Summary the tokens of a summary.
+	// Leaf is the largest number of tokens of a leaf, Summary of a summary.
 	Leaf    int `default:"100" min:"0" source:"the paper, section 3"`
 	Summary int `default:"100" min:"0" source:"its program"`
-	// Tokens is the budget of a question without one.
+	// Tokens is the budget of questions that have none of their own.
 	Tokens int `default:"2000" min:"0" source:"the paper, section 3"`
-	// Traverse descends the tree and reads the best Layer nodes of each layer, in place of the best
-	// of all nodes.
+	// Traverse goes down the tree and reads the best Layer nodes of each layer, not the best of all nodes.
 	Traverse bool `source:"the paper, section 3"`
 	Layer    int  `default:"5" min:"0" source:"its program"`
-	// Stale is the share of the nodes of a level, 0 to 1, that may join or leave its clusters before
-	// the level is clustered again, if a model writes summaries. 0 clusters every level that changed.
+	// Stale is the share of the nodes of a level, 0 to 1, that may join or leave its clusters before the level
+	// is clustered again, if a model writes summaries. With 0 every level that changed is clustered again.
 	Stale float64 `min:"0" max:"1" source:"ours: its program indexes all documents again"`
-	// Tree has the options of the tree. Its Embedder and Summarizer, when set, replace the kit's.
+	// Tree has the options of the tree. Its Embedder and Summarizer, when set, are used in place of the kit's.
 	Tree summary.RaptorOptions `source:"its program"`
 }
 
-// Defaults returns the options with the cut between sentences, which is fixed.
+// Defaults returns the options with the splitter, which is fixed: chunks are cut between sentences.
 func (o Options) Defaults() Options {
 	o.Cut.Sentences = true
 	return o
@@ -93,20 +92,20 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// searcher is the tree of a corpus.
+// searcher is the tree over a corpus.
 type searcher struct {
 	o      Options
 	count  func(string) int
 	corpus *kit.Corpus
 	leaves []leaf
 	tree   *summary.Tree
-	texts  retrieve.Texts // the nodes
+	texts  retrieve.Texts // texts of the nodes
 }
 
 // leaf is a piece of a chunk.
 type leaf struct {
 	chunk      int32
-	start, end int // in its text
+	start, end int // byte range in the chunk's text
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
@@ -129,7 +128,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	kept := memo.Kept[previous](ctx)
 	last := *kept
 	grow := &growing{share: o.Stale, last: &last, next: &previous{map[string]place{}, map[clusterID]int{}, map[string]bool{}}}
-	if o.Stale > 0 && k.IndexModel != nil { // without a model summaries cost nothing
+	if o.Stale > 0 && k.IndexModel != nil { // new summaries without a model cost nothing
 		o.Tree.Cluster = grow.cluster
 	}
 	if s.tree, err = summary.Raptor(ctx, s.documents(), o.Tree); err != nil {
@@ -140,7 +139,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// cut makes leaves of the chunks.
+// cut cuts the chunks into leaves.
 func (s *searcher) cut(ctx context.Context) error {
 	splitter, err := chunk.Sentences(chunk.SentenceOptions{MaxTokens: s.o.Leaf})
 	if err != nil {
@@ -161,8 +160,8 @@ func (s *searcher) cut(ctx context.Context) error {
 	return err
 }
 
-// documents returns the texts of the leaves of each document. The title of the page precedes each: most
-// parts of a page do not name its subject.
+// documents returns the texts of the leaves of each document. The title of the page precedes each text, since
+// most parts of a page do not name its subject.
 func (s *searcher) documents() (docs [][]string) {
 	last := ""
 	for _, l := range s.leaves {
@@ -175,8 +174,8 @@ func (s *searcher) documents() (docs [][]string) {
 	return docs
 }
 
-// Retrieve chooses nodes of the tree. Leaves are read as pieces of chunks; a chunk ranks by its best
-// leaf. Summaries are derived.
+// Retrieve chooses nodes of the tree. Leaves are read as pieces of chunks, and a chunk ranks by its best leaf.
+// Summaries are derived texts.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	likeness, err := s.texts.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -200,8 +199,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return found, nil
 }
 
-// choose returns the nodes to read, in order: of the collapsed tree the best nodes up to the first that
-// does not fit into the budget.
+// choose returns the nodes to read, in order. In the collapsed tree these are the best nodes up to the first
+// that does not fit into the budget.
 func (s *searcher) choose(likeness []float64, budget int) []int32 {
 	if s.o.Traverse {
 		return s.tree.Traverse(likeness, s.o.Layer)
@@ -221,11 +220,11 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 	})
 }
 
-// hit returns a leaf as a piece of its chunk.
+// hit returns a leaf as a hit: the piece of its chunk.
 func (s *searcher) hit(n int32, score float64) graphrag.Hit {
 	l := s.leaves[n]
 	c := s.corpus.Chunks[l.chunk]
-	if len(c.Text) == c.End-c.Start { // as in the page
+	if len(c.Text) == c.End-c.Start { // the chunk is a span of its page
 		c.Start, c.End = c.Start+l.start, c.Start+l.end
 	}
 	c.Text, c.Tokens = c.Text[l.start:l.end], 0
@@ -242,36 +241,35 @@ func (s *searcher) summary(n int32) graphrag.Derived {
 	return graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Provenance: s.corpus.Provenance(chunks)}
 }
 
-// previous contains the clusters before a change.
+// previous has the clusters that were found before a change.
 type previous struct {
 	of     map[string]place
 	size   map[clusterID]int
-	joined map[string]bool // texts that joined an existing cluster
+	joined map[string]bool // texts that joined a cluster after it was found
 }
 
-// clusterID identifies a cluster of a list of texts.
+// clusterID identifies a cluster of the texts in a list.
 type clusterID struct {
-	list   string // a digest
+	list   string // digest of the list
 	number int
 }
 
-// place describes the longest list that contains a text: its length, and the clusters of
-// the text in it.
+// place is about the longest list that contains a text: its length, and the text's clusters in it.
 type place struct {
 	texts  int
 	groups []clusterID
 }
 
-// clusters holds clusters of a list of texts by index, and the texts that joined an existing cluster.
+// clusters are clusters of the texts in a list, by index, and the texts that joined a cluster later.
 type clusters struct {
 	Groups [][]int32
 	Joined []int32
 }
 
-// growing finds clusters that differ little from those before a change (Options.Stale).
+// growing keeps clusters from before a change if they differ little (Options.Stale).
 type growing struct {
 	share float64
-	last  *previous // is not changed
+	last  *previous // clusters before the change; read only
 
 	mu   sync.Mutex
 	next *previous
@@ -313,7 +311,7 @@ func mapped(groups [][]int32, number func(int32) int32) [][]int32 {
 	return out
 }
 
-// add adds the clusters of a list of texts. The order in which lists are added has no influence.
+// add adds the clusters of a list of texts. The order in which lists are added does not matter.
 func (p *previous) add(texts []string, list string, c clusters) {
 	in := make([][]clusterID, len(texts))
 	for number, of := range c.Groups {
@@ -336,8 +334,8 @@ func (p *previous) add(texts []string, list string, c clusters) {
 	}
 }
 
-// grown returns the clusters that texts were in before. New ones join the cluster of the most similar mean.
-// It returns false if more than a share of the texts joined or left since the clusters were found.
+// grown returns the clusters in which texts were before. A new text joins the cluster with the most similar
+// mean. It returns false if more than a share of the texts joined or left since the clusters were found.
 func (p *previous) grown(texts []string, row func(int32) []float32, share float64) (clusters, bool) {
 	members := make(map[clusterID][]int32)
 	var joined, added []int32
@@ -383,7 +381,7 @@ func (p *previous) grown(texts []string, row func(int32) []float32, share float6
 	return out, true
 }
 
-// mean returns the sum of the vectors of some texts, each scaled to length 1: cosines need no more.
+// mean returns the sum of some texts' vectors, each scaled to length 1, which has the cosines of the mean.
 func mean(of []int32, row func(int32) []float32) []float32 {
 	sum := make([]float32, len(row(of[0])))
 	for _, i := range of {

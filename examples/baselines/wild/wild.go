@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// Name of the system in reports.
+// Name is the name of the system in reports.
 const Name = "wild"
 
 // Info describes the system.
@@ -30,12 +30,12 @@ var Info = kit.InfoOf(kit.Info{Name: Name, Costs: "1 for an overview"}, Options{
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {
-	// Common.Cut.Size bounds each of K pieces for a question without a budget of tokens. Pages are
-	// cut by Passage, and each is ranked once.
+	// Common.Cut.Size is the largest size of the K pieces that are read for a question without a budget of
+	// tokens. Pages are cut by Passage, and each page is ranked once.
 	kit.Common
 	Passage pages.CutOptions `source:"ours"`
-	// Pages.Plan is by default a call of the answering model for an overview; without a model,
-	// aspects follow from words. Planned below 0 switches the plan off.
+	// Pages.Plan is by default a call of the answering model for overview questions; without a model, aspects
+	// follow from words. A Planned below 0 switches the plan off.
 	Pages pages.Options `source:"ours"`
 	// Extract, when set, finds the names and facts that link pages. By default rules find them in a
 	// corpus of titled passages, and other pages are not linked.
@@ -56,8 +56,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A trained embedder compares questions with all tiles of the pages, or lazily with the tiles of candidates.
-		// Pages are compared by words already, and LSA adds nothing (docs/systems.md).
+		// A trained embedder compares questions with all tiles of the pages, or with the tiles of candidates as
+		// they are needed. LSA is not used: pages are compared by words already (docs/systems.md).
 		options := o.Pages
 		if k.Trained && o.Pages.Among <= 0 {
 			options.Like = c.Find
@@ -81,16 +81,16 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// indexed contains the pages. The cost of a change is proportional to the changed pages.
+// indexed has the indexed pages. The cost of a change is proportional to the number of changed pages.
 type indexed struct {
 	*pages.Retriever
 	kit      kit.Kit
 	cut      pages.CutOptions
-	docs     *btree.Map[string, graphrag.Chunk] // documents, of one chunk each, by its ID
-	passages int                                // the number of titled passages among them
+	docs     *btree.Map[string, graphrag.Chunk] // document ID → the document as one chunk
+	passages int                                // number of documents that are titled passages
 }
 
-// change replaces documents, and returns the pages of the added ones.
+// change deletes and adds documents, and returns the pages of the added documents.
 func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]pages.Page, error) {
 	for _, c := range gone {
 		if x.docs.Delete(c.ID); extract.TitledPassages([]graphrag.Chunk{c}) {
@@ -107,7 +107,7 @@ func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]p
 	return pages.Cut(ctx, docs, x.cut)
 }
 
-// follow returns the walk over a graph; by default over the graph of a corpus of titled passages.
+// follow returns the walk over the given graph, or else over the graph of a corpus of titled passages.
 func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ pages.Follow, err error) {
 	if g == nil && extract.MostlyTitled(x.passages, x.docs.Len()) {
 		g, err = titledGraph(ctx, x.docs.Values())
@@ -140,8 +140,8 @@ func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (ret
 	return next, err
 }
 
-// damping is the probability of walking on from a page or name, nameShare the weight of the question's
-// names relative to pages as starts: docs/systems.md has the plateau.
+// damping is the probability that the walk continues from a page or name, nameShare the weight of the
+// question's names relative to pages at the start. docs/systems.md shows the range of good values.
 const (
 	damping   = 0.85
 	nameShare = 2
@@ -157,7 +157,7 @@ type walk struct {
 	solver *ppr.Solver
 }
 
-// walking returns the walk over a graph, nil for an empty graph.
+// walking returns the walk over a graph, nil if the graph is empty.
 func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (pages.Follow, error) {
 	if g == nil || len(g.Entities) == 0 {
 		return nil, nil
@@ -181,7 +181,7 @@ func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (pages.Follow, error) 
 	return w.follow, err
 }
 
-// follow implements the Follow of pages.Options.
+// follow implements the option Follow of pages.Options.
 func (w *walk) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
 	var seeds []ppr.Seed
 	for p, r := range right {
@@ -200,8 +200,8 @@ func (w *walk) follow(ctx context.Context, question string, right []float64) ([]
 	return chance[w.view.Entities:], nil
 }
 
-// start links each name of the question to the most similar name of the corpus. Its weight is the
-// similarity over the number of pages that name it.
+// start links each name of the question to the most similar name of the corpus, which weighs the similarity
+// divided by the number of pages that name it.
 func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	var seeds []ppr.Seed
 	sum := 0.0
@@ -223,8 +223,8 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	return seeds, nil
 }
 
-// titledGraph returns the graph that rules extract from titled passages, each a document, with either kit.
-// Document i is passage i. The names that rules find depend on all texts, so every change makes a new graph.
+// titledGraph returns the graph that rules extract from titled passages, with either kit. Document i is passage
+// i. The names that rules find depend on all texts, so every change makes a new graph.
 func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
 	x, err := rules.New(rules.Options{})
 	if err != nil {

@@ -34,14 +34,14 @@ type searcher struct {
 	tree   *perception.Tree
 
 	chunks, facts, names, keywords, communities retrieve.Texts
-	keywordOf                                   []int32 // the community of each keyword
+	keywordOf                                   []int32 // community of each keyword
 	words                                       *corpusWords
 	questionNames                               func(question string) []string
 	links                                       link.NameIndex
-	among                                       []int32      // the entities that links compares
-	around                                      [][]int32    // the facts of each entity
-	ways                                        *graph.Graph // of the facts
-	arcs                                        [][2]int64   // of each fact: its two places in ways
+	among                                       []int32      // entities that links compares
+	around                                      [][]int32    // facts of each entity
+	ways                                        *graph.Graph // facts as edges
+	arcs                                        [][2]int64   // for each fact, its two arcs in ways
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -56,7 +56,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	return s.agent(k)
 }
 
-// grow makes the tree of knowledge.
+// grow makes the tree of knowledge: facts, communities and keywords.
 func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*perception.Tree, error) {
 	var p perception.Partition
 	if !o.NoCommunities && len(c.Graph.Relations) > 0 {
@@ -84,15 +84,15 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*perception
 	return t, nil
 }
 
-// dividedKey is the key of the communities of a graph.
+// dividedKey is the key under which the communities of a graph are shared.
 type dividedKey struct {
 	graph    *kg.Graph
 	embedder *embed.LSA
 	options  string
 }
 
-// divided finds the communities. The system and its ablations share communities by LSA, which depend only
-// on the graph; other embedders may be paid for.
+// divided finds the communities. The system and its ablations share communities that are found by LSA, since
+// these depend only on the graph. Calls of other embedders may cost money, and are not shared.
 func divided(ctx context.Context, o Options, c *kit.Corpus) (perception.Partition, error) {
 	e, err := c.Embedder(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (
 		rel := &g.Relations[r]
 		triples = append(triples, perception.Triple{Head: rel.Head, Relation: label(rel.Label), Tail: rel.Tail})
 	}
-	all := slices.Clone(triples) // and a node for each attribute
+	all := slices.Clone(triples) // each attribute becomes a node as well
 	for e := range g.Entities {
 		for _, a := range g.Entities[e].Attributes {
 			all = append(all, perception.Triple{Head: int32(e), Relation: label(hasAttribute), Tail: int32(len(names))})
@@ -156,7 +156,7 @@ func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (
 	return vectors[:len(g.Entities)*3*dim], 3 * dim, triples, nil
 }
 
-// rows embeds texts into consecutive vectors.
+// rows embeds texts and returns their vectors one after another in a slice.
 func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32, dim int, err error) {
 	var t transform
 	for vectors, err := range embed.Batches(ctx, by, text.Strings(texts)) {
@@ -171,7 +171,7 @@ func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32
 	return out, dim, nil
 }
 
-// index makes the four indexes and the index of names.
+// index makes the indexes of names, facts, keywords and communities, and the index that links names.
 func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	g := s.corpus.Graph
 	var names, facts, keywords, communities []string
@@ -227,7 +227,7 @@ func (s *searcher) community(c perception.Named) graphrag.Derived {
 	return graphrag.Row(kindCommunity, c.Name, text, s.corpus.Provenance(c.Sources))
 }
 
-// join makes the graph of the facts.
+// join makes the graph whose edges are the facts.
 func (s *searcher) join() error {
 	s.around = make([][]int32, len(s.corpus.Graph.Entities))
 	var edges []graph.Edge
@@ -262,7 +262,7 @@ const perceivedDim = 64
 // projection (Johnson and Lindenstrauss). Vectors of up to perceivedDim components do not change.
 type transform struct {
 	dim    int
-	matrix []float64 // a row of float32 values for each component
+	matrix []float64 // for each component of a vector a row of float32 values
 }
 
 func (t *transform) apply(v []float32) []float32 {
@@ -278,7 +278,7 @@ func (t *transform) apply(v []float32) []float32 {
 	}
 	sums := make([]float64, perceivedDim)
 	for i, x := range v {
-		floats.AddScaled(sums, float64(x), t.matrix[i*perceivedDim:][:perceivedDim]) // exact products
+		floats.AddScaled(sums, float64(x), t.matrix[i*perceivedDim:][:perceivedDim]) // the products are exact
 	}
 	out := make([]float32, perceivedDim)
 	for j, x := range sums {

@@ -23,25 +23,25 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The bounds of each route; the paper gives none.
+// The limits of each route of a search; the paper gives none.
 const (
-	routeFacts       = 60 // of each route: three times the facts read
+	routeFacts       = 60 // facts of a route: three times the facts read
 	routeEntities    = 20
 	routeStarts      = 5
 	routeCommunities = 3
-	typeBonus        = 0.1 // of the score of a fact of a wanted type; the program's value for eight words
-	factShare        = 0.5 // weight of the similarity of a fact relative to the question's words in a path
+	typeBonus        = 0.1 // added to the score of a fact of a wanted type; the program's value for eight words
+	factShare        = 0.5 // weight of a fact's similarity, relative to the question's words, in a path
 )
 
-// query is a sub-query with its comparisons.
+// query is a sub-query with its similarities.
 type query struct {
 	text     string
-	scores   []float64 // similarities of the facts
-	entities []int32   // best first; the query names the first ones
-	named    int       // the number of these
+	scores   []float64 // similarity of each fact
+	entities []int32   // entities, best first, beginning with those that the query names
+	named    int       // number of entities that the query names
 }
 
-// favour raises the scores of facts of the wanted types.
+// favour raises the scores of facts whose ends are of the wanted types.
 func (s *searcher) favour(scores []float64, types []string) {
 	g := s.corpus.Graph
 	of := func(e int32) string {
@@ -57,8 +57,8 @@ func (s *searcher) favour(scores []float64, types []string) {
 	}
 }
 
-// link finds the entities of a query: by its names, each exactly or by the nearest name, and then by the
-// similarity of entity names to the query.
+// link finds the entities of a query: for each of its names the entity of that name or with the nearest name,
+// then the entities whose names are most similar to the query.
 func (s *searcher) link(ctx context.Context, q *query) error {
 	add := func(e int32) {
 		if len(q.entities) < routeEntities && !slices.Contains(q.entities, e) {
@@ -98,7 +98,7 @@ func (s *searcher) byFact(q *query) []int32 {
 	return ids(top.Append(nil))
 }
 
-// best returns the routeFacts best facts, each once, ties in the given order.
+// best returns the routeFacts best facts, each once, with ties in the given order.
 func (s *searcher) best(q *query, facts []int32) []int32 {
 	seen := make([]bool, len(q.scores))
 	facts = slices.DeleteFunc(facts, func(f int32) bool {
@@ -111,7 +111,7 @@ func (s *searcher) best(q *query, facts []int32) []int32 {
 }
 
 // byCommunity is the third route: the communities most similar to the query, by description and by keywords
-// (levels four and three of the tree), and the facts of their members with a positive score.
+// (levels four and three of the tree), and those facts of their members that have a positive score.
 func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communities []int32, err error) {
 	described, err := s.communities.Best(ctx, q.text, routeCommunities)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 }
 
 // byPath is the fourth route: the facts along the best paths from the named entities. through has, for each
-// chunk, the score of the best path with a fact of the chunk.
+// chunk, the score of the best path with a fact from the chunk.
 func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through []float64, err error) {
 	like, of := s.likeness(q)
 	starts := q.entities[:min(cmp.Or(q.named, routeStarts), len(q.entities))]
@@ -168,7 +168,7 @@ func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through
 	return facts, through, nil
 }
 
-// likeness scores each arc for a query by its best fact.
+// likeness returns, for each arc, the score of its best fact for a query, and that fact.
 func (s *searcher) likeness(q *query) (like graph.ArcScores, of []int32) {
 	parts, weights := s.words.parts(q.text, len(s.tree.Facts))
 	arcs := s.ways.Arcs()
@@ -180,7 +180,7 @@ func (s *searcher) likeness(q *query) (like graph.ArcScores, of []int32) {
 	}
 	for f, places := range s.arcs {
 		if s.tree.Facts[f].Relation == perception.MemberOf {
-			like.Scores[places[1]], value[places[1]] = math.Inf(-1), math.Inf(1) // paths end in a community
+			like.Scores[places[1]], value[places[1]] = math.Inf(-1), math.Inf(1) // a path ends in a community
 		}
 		score := factShare * q.scores[f]
 		worth := score + like.Worth(parts[f])
@@ -228,7 +228,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	var around []int32 // facts of the entities, the most similar to the query first, ties by entity
+	var around []int32 // facts of the entities
 	for _, e := range asked.entities {
 		around = append(around, s.around[e]...)
 	}
@@ -236,7 +236,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		target string
 		name   string
 		facts  []int32
-		scores []float64 // of chunks
+		scores []float64 // score of each chunk
 	}{{agent.Node, "entities", s.best(asked, around), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
 	var lists [][]int32
 	var steps []graphrag.Step
@@ -246,7 +246,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 			continue
 		}
 		lists = append(lists, r.facts)
-		if r.target != agent.Auto && r.target == sub.Target { // the target counts twice
+		if r.target != agent.Auto && r.target == sub.Target { // the target's facts count twice
 			lists = append(lists, r.facts)
 		}
 		step := graphrag.Step{Kind: r.name, Query: q.Text, Found: []string{}}
@@ -268,7 +268,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	found := graphrag.Found{Ranked: ranked, Steps: steps}
 	for _, f := range merged {
 		fact := s.tree.Facts[f.ID]
-		if fact.Relation == perception.MemberOf { // the community itself is shown below
+		if fact.Relation == perception.MemberOf { // the community is shown below
 			continue
 		} else if len(found.Derived) == len(facts) {
 			break
@@ -281,8 +281,8 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	return found, nil
 }
 
-// weigh returns the scores of the chunks: by the best path through each, its similarity to the query, and its
-// best fact of all routes. It overwrites scores, the similarities.
+// weigh returns the scores of the chunks, by three values: the best path through a chunk, its similarity to the
+// query, and its best fact of all routes. It overwrites scores, which are the similarities.
 func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
 	best := make([]float64, len(scores))
 	for _, f := range facts {
@@ -296,14 +296,14 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 	return scores
 }
 
-// corpusWords has the words of the corpus.
+// corpusWords has the words of facts and chunks.
 type corpusWords struct {
-	facts  map[string][]int32 // with a word, ascending
-	chunks map[string]int     // the number of chunks with a word
-	n      int                // the number of chunks
+	facts  map[string][]int32 // facts with each word, ascending
+	chunks map[string]int     // number of chunks with each word
+	n      int                // number of chunks
 }
 
-// chunkWordsKey is the key of the words of a graph's chunks.
+// chunkWordsKey is the key under which the words of a graph's chunks are shared.
 type chunkWordsKey struct{ *kg.Graph }
 
 // chunkWords counts the chunks with each word.
@@ -328,8 +328,9 @@ func factWords(facts []perception.Fact) map[string][]int32 {
 	return of
 }
 
-// parts returns the words of a question: of has, for each fact, a bit for each word in it; weights has BM25's
-// inverse document frequency of each word, scaled to the sum 1. It uses the graph.MaxParts rarest words.
+// parts returns the words of a question: of has, for each fact, a bit for each word that the fact contains;
+// weights has BM25's inverse document frequency of each word, scaled to the sum 1. It uses the graph.MaxParts
+// rarest words.
 func (w *corpusWords) parts(question string, facts int) (of []uint64, weights []float64) {
 	var all []rank.Scored[string]
 	for _, term := range distinct(text.Default().Terms(question)) {
@@ -356,7 +357,7 @@ func distinct(terms []string) []string {
 	return slices.Compact(terms)
 }
 
-// agent returns the search with its agent.
+// agent returns the search of the agent.
 func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	var schema *extract.Schema
 	if !s.o.NoSchema {
@@ -391,8 +392,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	return capped(r, s.o.MaxPerDoc), err
 }
 
-// trimmed applies the limits of facts, communities and chunks of a document to the merged results of
-// sub-queries.
+// trimmed limits the merged results of sub-queries: facts, communities, and chunks of a document.
 func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := capped(r, s.o.MaxPerDoc).Retrieve(ctx, q)
@@ -405,7 +405,7 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// capped applies the limit of chunks per document to merged results.
+// capped limits the number of chunks of a document in merged results.
 func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
@@ -414,7 +414,7 @@ func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	})
 }
 
-// drafts has the kit's reader answer from the first results.
+// drafts lets the kit's reader answer from the first results.
 func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) (graphrag.Answer, error) {
 	return func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		hits, derived := f.Read(q), f.Derived
@@ -428,7 +428,7 @@ func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) 
 // vocabulary returns the schema of the graph: the types, relations and attributes that occur in it, the
 // most frequent first.
 func vocabulary(g *kg.Graph) *extract.Schema {
-	const vocabularySize = 60 // names of each kind in the prompt that decomposes a question
+	const vocabularySize = 60 // number of names of each kind in the prompt that decomposes a question
 	types, relations, attributes := make(map[string]int), make(map[string]int), make(map[string]int)
 	for e := range g.Entities {
 		types[g.Entities[e].Type]++
@@ -450,13 +450,13 @@ func vocabulary(g *kg.Graph) *extract.Schema {
 	return &extract.Schema{EntityTypes: frequent(types), Relations: frequent(relations), Attributes: frequent(attributes)}
 }
 
-// kinds has the types that question words ask for.
+// kinds maps question words to the types for which they ask.
 var kinds = map[string][]string{
 	"who": {rules.Person, rules.Organization}, "whom": {rules.Person}, "whose": {rules.Person}, "where": {rules.Place}, "when": {rules.Date},
 }
 
-// byRules plans without a model: it keeps the question whole. Its types are the types of its question words,
-// and the names of the schema whose words it contains.
+// byRules plans without a model: it keeps the question whole. The wanted types follow from its question words, and are
+// the names of the schema whose words it contains.
 func byRules(schema *extract.Schema) agent.Decomposer {
 	return func(_ context.Context, question string) ([]agent.SubQuery, error) {
 		sub := agent.SubQuery{ID: "q1", Text: question}
@@ -484,8 +484,8 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 	}
 }
 
-// fillGaps reflects without a model: a question is answered if the evidence has all of its words that the
-// corpus has. Otherwise the next query is the missing words and the best fact.
+// fillGaps reflects without a model. A question counts as answered if the evidence has all of its words that
+// the corpus has; otherwise the next query is the missing words and the best fact.
 func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 	wanted := make(map[string]bool)
 	for _, term := range text.Default().Terms(m.Question.Text) {

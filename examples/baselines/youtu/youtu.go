@@ -24,17 +24,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Names of the system in reports, with and without its agent (the paper's ablation, table 3).
+// The names of the system in reports, with its agent and without (the paper's ablation, table 3).
 const (
 	Name        = "youtu"
 	NameNoAgent = "youtu-noagent"
 )
 
-// Infos describes two systems: Youtu-GraphRAG with its agent and without it.
+// Infos describe the system with its agent and without.
 var Infos = []kit.Info{
 	kit.InfoOf(kit.Info{
 		Name: Name, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
-		Costs: "1 a chunk, 1 for the schema, 1 per five communities; up to 12 to search", Calls: kit.Calls{Chunk: 1, Question: 3, Once: 2}, // decompose, draft, one reflection; a schema, a batch of names
+		Costs: "1 a chunk, 1 for the schema, 1 per five communities; up to 12 to search", Calls: kit.Calls{Chunk: 1, Question: 3, Once: 2}, // a question: decomposition, draft, reflection; once: schema, names of communities
 	}, Options{}, New),
 	kit.InfoOf(kit.Info{
 		Name: NameNoAgent, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
@@ -67,46 +67,47 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 const (
 	// DefaultFacts is the number of facts read for a question without a K: the paper's "top-20".
 	DefaultFacts = 20
-	// DefaultCommunities bounds the communities: naming this number takes less than the 10,000 tokens that the
-	// paper states for a data set of any size. The program has 100, and drops the entities of others.
+	// DefaultCommunities is the largest number of communities. Naming so few takes less than the 10,000 tokens
+	// that the paper states for a data set of any size. The program has 100, and drops the entities of others.
 	DefaultCommunities = 64
-	// DefaultPathCost is subtracted from the score of a path for each edge, so that the shorter of two
-	// equal paths is better. Ours.
+	// DefaultPathCost is subtracted from the score of a path for each edge, so that among paths with equal
+	// facts the shorter one is better. It is ours.
 	DefaultPathCost = 0.1
 )
 
-// The kinds of derived text.
+// The kinds of derived texts.
 const (
 	kindFact      = "fact"
 	kindCommunity = "community"
 )
 
-// Options of the system. The zero value is the paper's setting, and the program's where the paper is silent.
+// Options of the system. The zero value has the paper's settings, or the program's where the paper gives none.
 type Options struct {
 	kit.Common `source:"ours"`
-	// Extract, when set, is used in place of the extractor by schema.
+	// Extract, when set, is used in place of the extraction by a schema.
 	Extract extract.Extractor
-	// Schema is the seed. If nil, a model makes one from a sample of the corpus; without a model the kit's
-	// rules extract without one. Mode selects the treatment of names outside the schema.
+	// Schema is the schema at the start. If it is nil, a model makes one from a sample of the corpus; without a
+	// model the kit's rules extract without a schema. Mode says what happens to names outside the schema.
 	Schema *extract.Schema    `source:"the paper, equation 1"`
 	Mode   extract.SchemaMode `source:"the paper, equation 2"`
-	// Expansion has the conditions under which the schema grows, FixedSchema prevents growth.
+	// Expansion has the conditions under which the schema grows; with FixedSchema it does not grow.
 	Expansion   extract.Expansion `source:"ours: the paper gives no value"`
 	FixedSchema bool              `source:"the paper, equation 3"`
 	// Communities has the options of communities, at most DefaultCommunities, Paths the options of paths.
 	Communities perception.Options `source:"the paper, section 3.2"`
 	Paths       graph.PathOptions  `source:"ours: the paper gives no value"`
-	// Facts is the number of facts read; 0 is the K of the question.
+	// Facts is the number of facts read; 0 means the K of the question.
 	Facts int `min:"0" source:"the paper, tables 1 and 2"`
-	// SubQueries bounds the sub-queries of a question, Steps the reflections; 0 is the default of each.
-	// Tokens bounds all reflections on a question; 0 is no limit.
+	// SubQueries is the largest number of sub-queries of a question, Steps of reflections; 0 means the default
+	// of each. Tokens is the budget of all reflections on a question; 0 means none.
 	SubQueries, Steps int `min:"0" source:"its program"`
 	Tokens            int `min:"0" source:"ours"`
-	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table 3: one pass, no level
-	// above the facts, open extraction. NoMemberOf removes the communities from the graph of paths.
+	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table 3: they search once, make
+	// no level above the facts, or extract without a schema. NoMemberOf leaves communities out of the paths'
+	// graph.
 	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
 	NoMemberOf                       bool `source:"the paper, section 3.2.1"`
-	// Without leaves a route out: entities, facts, communities or paths.
+	// Without is the name of a route that is left out: entities, facts, communities or paths.
 	Without string `source:"the paper, equation 10"`
 }
 
@@ -136,17 +137,17 @@ func (o Options) check(c *kit.Checks) {
 //go:embed seeds
 var Seeds embed.FS
 
-// SeedNames lists the names of the seeds.
+// SeedNames lists the names of the schemas in Seeds.
 func SeedNames() (names []string) {
-	files, _ := Seeds.ReadDir("seeds") // it is embedded
+	files, _ := Seeds.ReadDir("seeds") // the folder is embedded
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
 	}
 	return names
 }
 
-// extraction returns the extraction from chunks: by a model within a schema; without a model by the kit's
-// rules, within a schema if one is given; with NoSchema by the kit.
+// extraction returns how chunks are extracted: by a model within a schema; without a model by the kit's rules,
+// within a schema if one is given; with NoSchema by the kit.
 func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
 	if o.NoSchema || k.Triples == nil || k.IndexModel == nil && o.Schema == nil {
 		return k.Triples
@@ -169,7 +170,7 @@ func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
 		} else {
 			b.o.ModelOptions = extract.ModelOptions{Model: k.IndexModel, Verify: true}
 		}
-		_, err := b.by(general) // reports bad options before indexing
+		_, err := b.by(general) // bad options are reported before indexing
 		if o.Schema != nil {
 			_, err = b.by(*o.Schema)
 		}
@@ -178,7 +179,7 @@ func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
 	}
 }
 
-// bounded extracts by a schema that is given or made from the chunks.
+// bounded extracts within a schema that is given, or made from the chunks.
 type bounded struct {
 	o     extract.SchemaOptions
 	model llm.Model
@@ -212,7 +213,7 @@ func (b bounded) by(s extract.Schema) (*extract.BySchema, error) {
 	return extract.NewBySchema(b.o)
 }
 
-// schema returns the seed. unmade is the reason if it was not made from the corpus.
+// schema returns the schema at the start. unmade is the reason if the model could not make it from the corpus.
 func (b bounded) schema(ctx context.Context, chunks []graphrag.Chunk) (s extract.Schema, unmade, err error) {
 	if b.seed != nil {
 		return *b.seed, nil, nil
@@ -221,7 +222,7 @@ func (b bounded) schema(ctx context.Context, chunks []graphrag.Chunk) (s extract
 	switch {
 	case llm.OfOneReply(err):
 		return general, err, nil
-	case err == nil && len(s.EntityTypes) == 0: // the chunks are empty
+	case err == nil && len(s.EntityTypes) == 0: // all chunks are empty
 		return general, nil, nil
 	}
 	return s, nil, err

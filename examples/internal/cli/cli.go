@@ -35,18 +35,18 @@ import (
 // ErrUsage marks errors about the command line.
 var ErrUsage = errors.New("wrong command line")
 
-// The exit statuses that all programs share. Ask exits with [NoAnswer], an incomplete run
-// with 3. 64 is EX_USAGE of sysexits.h.
+// The exit statuses that all programs share. A program exits with NoAnswer if the files do not answer, and with
+// 3 if a run is incomplete. 64 is EX_USAGE of sysexits.h.
 const (
 	Failed     = 1
 	NoAnswer   = 2
 	WrongUsage = 64
 )
 
-// ErrNoAnswer ends a program whose question the files do not answer. The program has printed that.
+// ErrNoAnswer ends a program whose question the files do not answer, which the program has printed.
 var ErrNoAnswer = errors.New("the files do not say")
 
-// usageError matches ErrUsage and has the message of its cause.
+// usageError matches ErrUsage with errors.Is, and has the message of its cause.
 type usageError struct{ cause error }
 
 func (e usageError) Error() string        { return e.cause.Error() }
@@ -61,10 +61,10 @@ func Usage(err error) error {
 	return usageError{err}
 }
 
-// Usagef is an error about the command line.
+// Usagef returns an error about the command line with a formatted message.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// NewFlags is an empty set of flags of a program, whose -help is [Help].
+// NewFlags returns an empty set of flags for a program. Its -help is [Help].
 func NewFlags(program string) *flag.FlagSet {
 	fs := flag.NewFlagSet(program, flag.ContinueOnError)
 	fs.Usage = func() { Help(fs.Output(), fs, "") }
@@ -116,7 +116,7 @@ func explain(fs *flag.FlagSet, err error) error {
 // badValue matches the error of package flag for a value: the value, the flag, and the reason.
 var badValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): (.*)$`)
 
-// wanted describes the values that a flag takes.
+// wanted describes the values that a flag accepts.
 func wanted(f *flag.Flag) string {
 	if g, ok := f.Value.(flag.Getter); ok {
 		switch g.Get().(type) {
@@ -139,7 +139,7 @@ func wanted(f *flag.Flag) string {
 // TemperatureUsage is the usage of -temperature.
 const TemperatureUsage = "`T` of every model call: a number, or none to send none (default 0)"
 
-// Temperature reads the flag -temperature: 0 to 2, or nil for "none". The default of 0 has to be set before.
+// Temperature returns the reader of -temperature: 0 to 2, or "none" for nil. The caller sets the default, 0.
 func Temperature(to **float64) func(string) error {
 	return func(v string) error {
 		if *to = nil; v == "none" {
@@ -160,8 +160,8 @@ func Settings(temperature *float64, seed uint64) llm.Request {
 	return llm.Request{Temperature: temperature, Seed: &s}
 }
 
-// Nearest returns the name that was probably meant by a word: a name that begins with the word or
-// begins it, or one at an edit distance of at most 2; "" without one.
+// Nearest returns the name that was probably meant by a word: a name that begins with the word, that the word
+// begins with, or at an edit distance of at most 2; "" if there is none.
 func Nearest(word string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
@@ -176,7 +176,7 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance is the edit distance (Levenshtein) in bytes.
+// distance returns the edit distance (Levenshtein) in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -219,13 +219,13 @@ type Group struct {
 	Flags []string
 }
 
-// The widths of a list of flags: of a line, and of the column with the names.
+// The width of a line in a list of flags, and of the column with the names, in characters.
 const (
 	lineWidth = 96
 	nameWidth = 25
 )
 
-// servers has a line to copy for each kind of model server.
+// servers has, for each kind of model server, a line that users can copy.
 const servers = `
 Model servers, by variables of the environment:
   export OPENAI_API_KEY=sk-...                       # OpenAI
@@ -292,12 +292,12 @@ func helpFlag(w io.Writer, f *flag.Flag) {
 }
 
 const (
-	everyLine = 10 * time.Second // between two lines of one message
-	longest   = 500              // of a value, in bytes
+	everyLine = 10 * time.Second // least time between two lines with the same message
+	longest   = 500              // largest length of a value in bytes
 )
 
-// NewLogger writes warnings and errors to w, a line each. A message that is repeated gets one line in
-// ten seconds, with the number of repetitions left out.
+// NewLogger returns a logger that writes warnings and errors to w, a line each. A repeated message gets one
+// line in ten seconds, which says how many were left out.
 func NewLogger(w io.Writer) *slog.Logger {
 	return slog.New(&lineHandler{w: w, said: map[string]*messageState{}})
 }
@@ -308,7 +308,7 @@ type lineHandler struct {
 	said map[string]*messageState
 }
 
-// messageState counts the repetitions of a message since it was last written.
+// messageState counts how often a message was repeated since it was last written.
 type messageState struct {
 	at   time.Time
 	left int
@@ -353,8 +353,8 @@ func (l *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// Files reads documents in the formats of graphrag/load and load/office, and PDF. The parser of PDF is
-// compiled once and cached in the user's cache folder.
+// Files reads documents in the formats of graphrag/load and load/office, and PDF. The parser of PDF is compiled
+// once and kept in the user's cache folder.
 type Files struct {
 	load.Options
 	pdf *pdf.Reader
@@ -364,7 +364,7 @@ type Files struct {
 func NewFiles() *Files {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		cache = "" // the parser is compiled each time
+		cache = "" // without a cache each process compiles the parser
 	} else {
 		cache = filepath.Join(cache, "wildgraph", "pdf")
 	}
@@ -377,9 +377,9 @@ func NewFiles() *Files {
 // Close stops the parser of PDF.
 func (f *Files) Close() error { return f.pdf.Close() }
 
-// LedgerName is the file in the folder of a run with the calls that were paid for, by stage,
-// question and model, and the calls of unknown cost. It includes calls that an interruption
-// repeated, so it is not part of the report.
+// LedgerName is the file, in the folder of a run, with the calls that were paid for, by stage, question and
+// model, and with the calls of unknown cost. Calls that were repeated after an interruption count twice, so it
+// is not part of the report.
 const LedgerName = "ledger.json"
 
 // Account writes the ledger of a run into its folder and prints its total.
@@ -392,7 +392,7 @@ func Account(c *paid.Client, dir string, w io.Writer) error {
 		return enc.Encode(a)
 	})
 	if err != nil {
-		return fmt.Errorf("the ledger: %w", err)
+		return fmt.Errorf("writing the ledger: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", display.OneLine(Bill(a)), display.OneLine(name))
 	return err
@@ -420,7 +420,7 @@ func Prices(file string) (*paid.Prices, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-prices: %w", err)
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	p, err := paid.ReadPrices(f)
 	if err != nil {
 		return nil, fmt.Errorf("-prices %s: %w", file, err)
@@ -428,8 +428,8 @@ func Prices(file string) (*paid.Prices, error) {
 	return p, nil
 }
 
-// OpenModel opens a model of Vendors, or of the server that the environment names, with at most calls in flight. The
-// returned client pays for its calls; close it after use.
+// OpenModel opens a model with a vendor's client, or from the server that the environment names. At most calls
+// calls run at once. The returned client pays for the calls; close it after use.
 func OpenModel(name string, calls int, o paid.Options) (*paid.Client, llm.Model, error) {
 	by := transport.Options{Concurrency: calls, Logger: o.Logger}
 	server, err := transport.ProviderFromEnv(by)
@@ -441,7 +441,7 @@ func OpenModel(name string, calls int, o paid.Options) (*paid.Client, llm.Model,
 	}
 	client, err := paid.Open(o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the cache of replies: %w", err)
+		return nil, nil, fmt.Errorf("opening the cache of replies: %w", err)
 	}
 	m, err := Model(name, server, by)
 	if err == nil {
@@ -453,12 +453,11 @@ func OpenModel(name string, calls int, o paid.Options) (*paid.Client, llm.Model,
 	return client, m, nil
 }
 
-// Vendors maps the prefix of a model's name ("anthropic" of anthropic:NAME) to the function that opens
-// models with that vendor's wire format; requests use the transport. Only examples/vendors sets it, before
-// a program runs.
+// Vendors maps a prefix of model names ("anthropic" of anthropic:NAME) to the function that opens models with
+// the vendor's client; requests use the transport. Only examples/vendors sets it, before a program runs.
 var Vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){}
 
-// OfVendors reports whether every name that is not empty has a prefix in Vendors.
+// OfVendors reports whether all names, except empty ones, have a prefix in Vendors.
 func OfVendors(names ...string) bool {
 	for _, name := range names {
 		if vendor, _, _ := strings.Cut(name, ":"); name != "" && Vendors[vendor] == nil {
@@ -468,7 +467,7 @@ func OfVendors(names ...string) bool {
 	return true
 }
 
-// Model opens a model of Vendors, or of the server that the environment names.
+// Model opens a model of Vendors, or from the server that the environment names.
 func Model(name string, server *transport.Provider, o transport.Options) (llm.Model, error) {
 	vendor, model, _ := strings.Cut(name, ":")
 	if open := Vendors[vendor]; open != nil {

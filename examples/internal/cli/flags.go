@@ -11,28 +11,28 @@ import (
 	"strings"
 )
 
-// Flag is a flag of a program. Its declaration, its place in the help, its check and its part in the settings
-// that decide answers come from this one value.
+// Flag is a flag of a program. Its declaration, its place in the help, its check, and its part in the settings
+// that determine answers all follow from this value.
 type Flag struct {
-	// Group is the title above the flag in the help.
+	// Group is the title under which the help lists the flag.
 	Name, Group, Usage string
-	// Value is a pointer to a bool, int, uint64, float64 or string, whose default is Default, nil for the zero
-	// value; or a func(string) error, which may be called several times.
+	// Value is a pointer to a bool, int, uint64, float64 or string with the default Default, nil for the zero
+	// value; or a func(string) error, which is called each time the flag is given.
 	Value, Default any
-	// Key is the key of the value among the settings that decide answers: recorded answers under other settings
-	// are not used. It is [NoKey] or [OtherKey] for a flag without.
+	// Key is the key of the value among the settings that determine answers: recorded answers under other
+	// settings are not used. A flag without a key has [NoKey] or [OtherKey].
 	Key string
-	// Decides returns the value under Key at the time of the call, nil to leave the key out. Without it that is
-	// the value of the flag.
+	// Decides, if set, returns the value under Key at the time of the call, nil to leave the key out. By
+	// default it is the value of the flag.
 	Decides func() any
-	// Named is true if a report names a value that is not the default.
+	// Named is true if a report names the flag when its value is not the default.
 	Named bool
 	// Check, if not nil, checks the value.
 	Check func(name string) error
 }
 
-// The values of Flag.Key for a flag that decides no answer, and for a flag whose value is already part of what
-// decides them: the kit, the question or the options of a system.
+// NoKey is the Key of a flag that affects no answer, OtherKey of a flag whose value is already part of a
+// setting that determines answers: the kit, the question or the options of a system.
 const (
 	NoKey    = "-"
 	OtherKey = "="
@@ -83,7 +83,7 @@ func (f Flag) declare(fs *flag.FlagSet) {
 	}
 }
 
-// Decisive returns the settings of a table that decide answers.
+// Decisive returns the settings of a table that determine answers.
 func Decisive(table []Flag) map[string]any {
 	out := make(map[string]any)
 	for _, f := range table {
@@ -99,7 +99,7 @@ func Decisive(table []Flag) map[string]any {
 	return out
 }
 
-// In returns the named flags of a table, in this order, under another title.
+// In returns the flags of a table with these names, in this order, under another title.
 func In(title string, table []Flag, names ...string) (out []Flag) {
 	for _, name := range names {
 		f := table[slices.IndexFunc(table, func(f Flag) bool { return f.Name == name })]
@@ -109,7 +109,7 @@ func In(title string, table []Flag, names ...string) (out []Flag) {
 	return out
 }
 
-// OneOf checks that a text is one of those allowed.
+// OneOf checks that a text is one of the allowed values.
 func OneOf(v *string, allowed ...string) func(name string) error {
 	return func(name string) error {
 		if slices.Contains(allowed, *v) {
@@ -119,7 +119,7 @@ func OneOf(v *string, allowed ...string) func(name string) error {
 	}
 }
 
-// AtLeast checks that a number is not less.
+// AtLeast checks that a number is at least least.
 func AtLeast(v *int, least int) func(name string) error {
 	return func(name string) error {
 		if *v >= least {
@@ -138,7 +138,7 @@ func Names(to *[]string) func(string) error {
 			}
 		}
 		if len(*to) == 0 {
-			return fmt.Errorf("an empty list")
+			return fmt.Errorf("the list is empty")
 		}
 		return nil
 	}

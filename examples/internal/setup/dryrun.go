@@ -31,18 +31,18 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// The sample of a domain in a dry run.
+// The size of a domain's sample in a dry run.
 const (
-	dryQuestions = 3       // of each type
-	dryBytes     = 1 << 18 // of pages
+	dryQuestions = 3       // questions of each type
+	dryBytes     = 1 << 18 // bytes of pages
 )
 
 // sampled is a domain with a sample of its pages and questions.
 type sampled struct {
 	benchmark.Domain
-	pages  float64            // bytes of all pages over bytes of the sample
-	weight map[string]float64 // by question ID: the number of questions that it represents
-	long   map[string]bool    // questions with long answers
+	pages  float64            // bytes of all pages divided by bytes of the sample
+	weight map[string]float64 // number of questions that a question represents, by its ID
+	long   map[string]bool    // IDs of questions with long answers
 }
 
 func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
@@ -74,11 +74,11 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	return out, nil
 }
 
-// Run makes the runners of entries over a data set.
+// Run is a function that makes the runners of entries over a data set.
 type Run func(set *benchmark.Dataset, systems []benchmark.Entry) []*benchmark.Runner
 
-// DryRun runs a sample of each domain without calling a model, and prints the expected calls, tokens
-// and cost of the whole run, or its time and memory if it makes no calls. Others are further entries.
+// DryRun runs a sample of each domain without calling a model. It prints the expected calls, tokens and cost of
+// the whole run, or its time and memory if it makes no calls. others are entries beside the selected systems.
 func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset, others []benchmark.Entry, run Run) error {
 	s := p.settings
 	set = set.Limited(s.Limit)
@@ -107,8 +107,7 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 	return p.writeEstimate(w)
 }
 
-// dryDomain runs the systems over a sample in turn. Calls that several systems share are counted with
-// the first.
+// dryDomain runs the systems over a sample, one at a time. A call that several make is counted for the first.
 func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part sampled, others []benchmark.Entry, run Run) error {
 	if p.dry != nil {
 		p.dry.pages, p.dry.weight, p.dry.long = part.pages, part.weight, part.long
@@ -165,38 +164,38 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	return err
 }
 
-// Lengths of a model's replies in bytes, measured over the pages of the sample (360 replies of one
-// model). A reply to a passage grows with the passage.
+// Lengths of a model's replies in bytes, measured over the pages of the sample (360 replies of one model). The
+// reply to a passage grows with the passage.
 const (
-	perEntity      = 170 // bytes of a passage for one entity of a typed graph
-	perName        = 140 // bytes of a passage for one plain name
+	perEntity      = 170 // bytes of a passage per entity of a typed graph
+	perName        = 140 // bytes of a passage per plain name
 	perTriple      = 65
-	entityText     = 110 // a description
-	together       = 5   // entities of a community, each of which has a report
-	perFinding     = 400 // bytes of a report's input for one finding
+	entityText     = 110 // length of a description
+	together       = 5   // entities of a community; each community has a report
+	perFinding     = 400 // bytes of a report's input per finding
 	mostFindings   = 5
-	gleaned        = 3 // entities of a second extraction
+	gleaned        = 3 // number of entities of a second extraction
 	factAnswer     = 225
 	summaryAnswer  = 2800
-	fromMemory     = .6  // factor for an answer without evidence
-	perStatement   = 115 // bytes of an answer for one statement
+	fromMemory     = .6  // factor for the length of an answer without evidence
+	perStatement   = 115 // bytes of an answer per statement
 	mostStatements = 20
 	searchReply    = 190
 	gradeReply     = 340
 	matchReply     = 800
 )
 
-// dryServer makes the models of a dry run. No server is called: the tokens of each distinct call
-// are counted, and the reply is made from the prompt, with the form and the length of a model's
-// reply. So prompts are real, and later calls follow from the replies.
+// dryServer makes the models of a dry run. No server is called: the tokens of each distinct call are counted,
+// and the reply is made from the prompt, with the form and length of a model's reply. Prompts are thus real,
+// and later calls follow from the replies.
 type dryServer struct {
 	count func(string) int
 
 	mu     sync.Mutex
-	system string             // makes the calls
-	weight map[string]float64 // by question ID: the number of questions that it represents
-	long   map[string]bool    // questions with long answers
-	pages  float64            // weight of calls without a question
+	system string             // name of the system that makes the calls
+	weight map[string]float64 // number of questions that a question represents, by its ID
+	long   map[string]bool    // IDs of questions with long answers
+	pages  float64            // weight of calls that belong to no question
 	seen   map[string]bool
 	sums   []weightedUsage
 }
@@ -213,7 +212,7 @@ func newDryServer(count func(string) int) *dryServer {
 
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
-// Embedder returns an embedder of vectors that are not zero. It counts the tokens of the texts.
+// Embedder returns an embedder whose vectors are not zero. It counts the tokens of the texts.
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return dryEmbedder{func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
@@ -251,7 +250,7 @@ func (d *dryServer) add(ctx context.Context, key string, u weightedUsage) {
 	of.completion, of.embedded = of.completion+w*u.completion, of.embedded+w*u.embedded
 }
 
-// questionOf returns the ID of the question, without the suffix of a repetition.
+// questionOf returns the ID of the question that the context names, without the suffix of a repetition.
 func questionOf(ctx context.Context) string {
 	return strings.TrimSuffix(metering.QuestionOf(ctx), record.RepeatSuffix(metering.SampleOf(ctx)))
 }
@@ -294,7 +293,7 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
-// reply makes a reply; bytes is the length of a model's reply where that is longer.
+// reply makes a reply to a request. bytes is the length that a model's reply would have, if that is longer.
 func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
 	switch stage {
 	case "judge":
@@ -320,7 +319,7 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		if strings.HasPrefix(evidence, "Question: ") {
 			bytes *= fromMemory
 		}
-		var b strings.Builder // words of the evidence, or of the question where no evidence is given
+		var b strings.Builder // words of the evidence, or of the question if there is no evidence
 		for b.Len() < int(bytes) && len(evidence) > 0 {
 			n := min(len(evidence), perStatement)
 			fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(evidence[:n]), " "), ""))
@@ -331,7 +330,7 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 	return DryReply(req), map[string]int{"search": searchReply}[stage]
 }
 
-// DryGrader judges the answers of a dry run: it confirms everything, and cuts answers into statements.
+// DryGrader is the judge of a dry run: it confirms everything, and cuts answers into statements.
 var DryGrader = judgetest.Grader{
 	Fact:     func(_, _ string) bool { return true },
 	Concerns: func(_, _ string) bool { return true },
@@ -346,7 +345,7 @@ var DryGrader = judgetest.Grader{
 	},
 }
 
-// passage returns the first message of the user.
+// passage returns the text of the user's first message.
 func passage(req llm.Request) string {
 	for _, msg := range req.Messages {
 		if msg.Role == llm.User {
@@ -381,7 +380,7 @@ func DryReply(req llm.Request) string {
 	return b.String()
 }
 
-// recordForm returns the template of the record format that the prompt shows.
+// recordForm returns the template for the record format that the prompt of a request shows.
 func recordForm(req llm.Request) string {
 	var prompt strings.Builder
 	for _, msg := range req.Messages {
@@ -402,15 +401,15 @@ var (
 	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
 )
 
-// subject is the data of a reply template: the text of a request.
+// subject is the data of a reply's template: the text of a request.
 type subject struct {
-	Text     string  // of an agent the last message
-	Turn     int     // of an agent
-	Searches bool    // the agent has a tool that searches, not one that finds patterns
-	places   [][]int // of the names, each name once
+	Text     string  // the passage; for an agent the last message
+	Turn     int     // turn of an agent
+	Searches bool    // the agent can search, not only find patterns
+	places   [][]int // byte ranges of the names, each name once
 }
 
-// entity is a name, the words that follow it in the text, and a related name.
+// entity is a name with the words that follow it in the text, and a related name.
 type entity struct{ Name, Text, Next string }
 
 func newSubject(req llm.Request) subject {
@@ -428,7 +427,7 @@ func newSubject(req llm.Request) subject {
 	return s
 }
 
-// Entities returns up to n names, spread over the text. Each is related to the next of its community.
+// Entities returns up to n names, spread over the text. Each is related to the next name of its community.
 func (s subject) Entities(n int) (out []entity) {
 	n = min(n, len(s.places))
 	for i := range n {
@@ -444,8 +443,8 @@ func (s subject) Entities(n int) (out []entity) {
 	return out
 }
 
-// Typed, Plain, Facts and Findings estimate the numbers of entities, plain names and triples that a
-// model extracts from the text, and of findings in a report on it.
+// Typed, Plain, Facts and Findings estimate from the length of the text how many entities, plain names and
+// triples a model would extract, and how many findings a report would have.
 func (s subject) Typed() int    { return max(len(s.Text)/perEntity, 1) }
 func (s subject) Plain() int    { return max(len(s.Text)/perName, 1) }
 func (s subject) Facts() int    { return len(s.Text) / perTriple }
@@ -481,10 +480,10 @@ func (s subject) Groups() (ids []string) {
 // Second reports whether the text lists the results of an earlier extraction.
 func (s subject) Second() bool { return strings.Contains(s.Text, "\n2. ") }
 
-// Read returns the number of passages that the text lists. It makes each thought different.
+// Read returns the number of passages in the text. It makes the thoughts of a search differ.
 func (s subject) Read() int { return strings.Count(s.Text, "\n[") }
 
-// padded repeats or cuts a text to a length in bytes.
+// padded returns a text of the given number of bytes: text repeated or cut.
 func padded(text string, bytes int) string {
 	text = noRecord.Replace(strings.Join(strings.Fields(text), " ")) + " and so on. "
 	return strings.ToValidUTF8(strings.Repeat(text, bytes/len(text)+1)[:bytes], "")

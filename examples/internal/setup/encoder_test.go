@@ -139,7 +139,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	first := check.Of(parts(args...)).OK(t)
 	defer first.Close()
 	_, err = parts(args...)
-	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait for its end"), "error %v", err)
+	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait until it ends"), "error %v", err)
 }
 
 // A dry run downloads no model: it makes no calls that could be counted.

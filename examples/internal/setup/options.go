@@ -53,7 +53,7 @@ func (s *Settings) readPrompts() (problems []error) {
 			continue
 		}
 		if m == nil && strings.TrimSpace(string(data)) != "" {
-			data = []byte("{{" + strings.ReplaceAll(strconv.Quote(string(data)), ".", `\x2e`) + "}}") // a dot would be a field
+			data = []byte("{{" + strings.ReplaceAll(strconv.Quote(string(data)), ".", `\x2e`) + "}}") // unescaped, a dot would look like a field
 		}
 		if texts[system] == nil {
 			texts[system] = map[string]string{}
@@ -80,7 +80,7 @@ func (s *Settings) readPrompts() (problems []error) {
 	return problems
 }
 
-// PromptsOf returns the replaced prompts of a system.
+// PromptsOf returns the prompts that -prompt replaced for a system.
 func (s Settings) PromptsOf(sys all.System) *prompts.Replacement {
 	out := s.replaced[""]
 	for name, own := range s.replaced {
@@ -91,8 +91,7 @@ func (s Settings) PromptsOf(sys all.System) *prompts.Replacement {
 	return out
 }
 
-// Replaced maps each prompt that -prompt replaced, [SYSTEM:]NAME, to the first digits of the SHA-256
-// of its text.
+// Replaced maps each prompt that -prompt replaced, [SYSTEM:]NAME, to the first digits of a digest of its text.
 func (s Settings) Replaced() map[string]string {
 	out := map[string]string{}
 	if s.Instruction != "" {
@@ -190,7 +189,7 @@ func (s Settings) WriteOptions(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Common translates the flags: in kit.Cut an overlap of 0 is the default, and -1 is none.
+// Common returns the flags on chunks as options. In kit.Cut an overlap of 0 means the default, and -1 none.
 func (s Settings) Common() kit.Common {
 	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
 	if c.Cut.Overlap == 0 {
@@ -218,7 +217,7 @@ func WriteSystems(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Entries returns the entries of the selected systems.
+// Entries returns the entries of the selected systems for a run.
 func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range p.settings.selected {
@@ -231,8 +230,7 @@ func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	return out, nil
 }
 
-// Entry returns the entry of a system in a run. It makes the system once, so bad settings are
-// reported before the run.
+// Entry returns the entry of a system for a run. It makes the system once, to report bad settings early.
 func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: sys.Baseline}
 	switch byModel := p.settings.ByModel(); {
@@ -260,11 +258,11 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	return e, probe.Close()
 }
 
-// Seeded sets the constructors of an entry. Without an answering model, repeated questions get systems
-// of the kit with other seeds.
+// Seeded sets the functions that make the system of an entry. Without an answering model, repeated questions
+// get systems made with other seeds.
 func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
 	reach := func(k kit.Kit) (benchmark.System, error) {
-		if p.client != nil { // a wrong key or name is reported before hours of indexing
+		if p.client != nil { // a wrong key or model name is reported before hours of indexing
 			p.client.Probe()
 		}
 		if p.Absent != nil {
@@ -289,13 +287,13 @@ func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.Syste
 
 // TellUnused warns if a system does not use the embedding model of -embed-model.
 func (p *Parts) TellUnused(sys all.System) {
-	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // it compares the sentences of an answer
+	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // answers compare sentences
 	if p.settings.given["embed-model"] && p.Embedder != nil && (sys.Words || sys.NoDocuments) && !reads {
 		p.Log.Warn(fmt.Sprintf("-embed-model %s is not used: %s compares no vectors", p.settings.EmbedModel, sys.Name))
 	}
 }
 
-// System makes a system of a kit. Models that its options name come from the server.
+// System makes a system from a kit. The server provides the models that its options name.
 func (p *Parts) System(sys all.System, k kit.Kit, c kit.Common) (*kit.System, error) {
 	k.Prompts = p.settings.PromptsOf(sys)
 	return sys.WithModels(p.models).New(k, c)

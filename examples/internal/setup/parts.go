@@ -25,26 +25,26 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// Parts holds the kit, the models and the logger that the systems of a run share.
+// Parts are the kit, the models and the logger that all systems of a run share.
 type Parts struct {
 	Kit   kit.Kit
 	Count func(string) int
 	Log   *slog.Logger
-	// Judge is the judging model, Embedder the embedding model; nil without one.
+	// Judge is the judging model, Embedder the embedding model; nil if there is none.
 	Judge    llm.Model
 	Embedder llm.NamedEmbedder
-	// Absent is an error if the environment names no server for the models. Only a finished run needs none.
+	// Absent is the error if the environment names no server of models. A finished run does not need one.
 	Absent error
 
 	settings Settings
 	models   func(name string) (llm.Model, error)
-	client   *paid.Client     // nil offline, in a dry run and without a server
-	vectors  *journal.Journal // of an embedding model that needs no server, or nil
-	heads    map[string]any   // names of the models of single steps, by their settings
-	dry      *dryServer       // in a dry run with models
+	client   *paid.Client     // nil offline, in a dry run, or without a server
+	vectors  *journal.Journal // cached vectors of a local model, or nil
+	heads    map[string]any   // names of models for single steps, by setting
+	dry      *dryServer       // models of a dry run, or nil
 }
 
-// NewParts makes the parts of the settings, and fetches models if needed. Close them after use.
+// NewParts makes the parts of the settings, and downloads models if needed. Close them after use.
 func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error) {
 	p := &Parts{Log: log, settings: s}
 	var err error
@@ -85,14 +85,14 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	return p, nil
 }
 
-// modelSource opens models by name.
+// modelSource has functions that open models by name.
 type modelSource struct {
 	model    func(name string) (llm.Model, error)
 	embedder func(name string) (llm.NamedEmbedder, error)
 }
 
-// connect finds the server of the models. Replies are cached on disk and shared with other runs;
-// limits and ledger belong to the report folder.
+// connect finds the server of the models. Replies are cached on disk and shared with other runs; budgets and
+// ledger belong to the report folder.
 func (p *Parts) connect() (modelSource, error) {
 	s := p.settings
 	if s.DryRun {
@@ -104,7 +104,7 @@ func (p *Parts) connect() (modelSource, error) {
 	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
 		p.Absent = cli.Usagef("-kit model: %w", err)
 		ask := func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, p.Absent }
-		return modelSource{ // judging a finished run lexically needs no server
+		return modelSource{ // a finished run can be judged by words without a server
 			func(name string) (llm.Model, error) { return llm.ByFunc(name, ask), nil },
 			func(string) (llm.NamedEmbedder, error) { return nil, p.Absent },
 		}, nil
@@ -138,7 +138,7 @@ func (p *Parts) connect() (modelSource, error) {
 	}}, nil
 }
 
-// openModels puts the steps that a model takes into the kit, and opens the judging model.
+// openModels puts models into the kit for the steps that they take, and opens the judging model.
 func (p *Parts) openModels(from modelSource) error {
 	s := p.settings
 	if s.JudgeModel != "" {
@@ -155,7 +155,7 @@ func (p *Parts) openModels(from modelSource) error {
 	}
 	m, err := from.model(s.Model)
 	if err != nil {
-		return cli.Usage(err) // no call was made: an address or a name is wrong
+		return cli.Usage(err) // no call was made yet: an address or a name is wrong
 	}
 	if s.EmbedModel != "" && p.Embedder == nil {
 		if p.Embedder, err = from.embedder(s.EmbedModel); err != nil {
@@ -170,25 +170,25 @@ func (p *Parts) openModels(from modelSource) error {
 	}
 	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
 	index := kits[s.IndexKit]
-	if p.Embedder != nil && !index.Trained { // an embedder of a server, with an offline index
+	if p.Embedder != nil && !index.Trained { // the embedder of a server with an offline index
 		index = index.WithEmbedder(p.Embedder)
 	}
 	p.Kit = index.AnsweredBy(kits[s.AnswerKit])
 	return nil
 }
 
-// Decisive returns the settings that decide the answers, with the kit's measure of similarity.
+// Decisive returns the settings that determine the answers, including the kit's measure of similarity.
 func (p *Parts) Decisive() map[string]any {
 	c := p.settings.Decisive()
 	if p.settings.encodes() {
-		c["embed_model"] = p.Embedder.Name() // not its path
+		c["embed_model"] = p.Embedder.Name() // the model's name, not its path
 	}
 	maps.Copy(c, p.heads)
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
 	return c
 }
 
-// Account writes the ledger and prints its total.
+// Account writes the ledger and prints the total cost.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {
 		return nil
@@ -207,11 +207,11 @@ func (p *Parts) Close() (err error) {
 	return err
 }
 
-// autoEncoder as -embed-model selects the first model in the cache, see [hub.Find].
+// autoEncoder, as the value of -embed-model, selects the first model in the cache, see [hub.Find].
 const autoEncoder = "auto"
 
-// cachedEncoder caches the vectors of passages. Embedding a question takes less time than writing its
-// vector to disk.
+// cachedEncoder caches the vectors of passages, and not of questions: embedding a question takes less time than
+// writing its vector to disk.
 type cachedEncoder struct {
 	*local.Encoder
 	cached llm.Embedder
@@ -221,8 +221,8 @@ func (c cachedEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]
 	return c.cached.EmbedDocuments(ctx, texts)
 }
 
-// openEncoder opens the model and fetches it if needed. Its vectors are cached in the folder of
-// -cache, in a file of the model's name; a dry run fetches and writes nothing.
+// openEncoder opens the model of -embed-model and downloads it if needed. Its vectors are cached in the folder
+// of -cache, in a file with the model's name. A dry run downloads and writes nothing.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
 		var err error
@@ -244,7 +244,7 @@ func (p *Parts) openEncoder(ctx context.Context) error {
 	file := filepath.Join(folder, e.Name()+".vectors")
 	if p.vectors, err = journal.Open(file, journal.Header{Schema: paid.Schema, Config: e.Name()}, journal.Options{}); err != nil {
 		if errors.Is(err, journal.ErrLocked) {
-			err = fmt.Errorf("another program uses the vectors there: wait for its end, or name a -cache in another folder: %w", err)
+			err = fmt.Errorf("another program uses the cached vectors: wait until it ends, or name a -cache in another folder: %w", err)
 		}
 		return fmt.Errorf("-cache: %w", err)
 	}
@@ -256,7 +256,7 @@ func (p *Parts) openEncoder(ctx context.Context) error {
 	return nil
 }
 
-// badModel wraps an error of a flag that names a model. A bad folder is wrong usage.
+// badModel wraps the error of a flag that names a model. A bad folder is an error of usage.
 func badModel(flag, name string, err error) error {
 	if strings.HasPrefix(name, "file:") {
 		return cli.Usagef("-%s: %w", flag, err)
@@ -264,14 +264,14 @@ func badModel(flag, name string, err error) error {
 	return fmt.Errorf("-%s: %w", flag, err)
 }
 
-// OpenEntailment opens the model of -entail-model and fetches it if needed.
+// OpenEntailment opens the model of -entail-model and downloads it if needed.
 func (p *Parts) OpenEntailment(ctx context.Context, name string) (e *local.Entailment, err error) {
 	return e, head(ctx, p, "entail-model", name, local.OpenEntailment, func(opened *local.Entailment) { e = opened })
 }
 
-// head opens the model of a flag, unless its name is empty.
+// head opens the model that a flag names and passes it to use, unless the name is empty.
 func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, name string, open func(string, local.Options) (H, error), use func(H)) error {
-	if name == "" || p.settings.DryRun { // heads make no calls that a dry run counts
+	if name == "" || p.settings.DryRun { // a dry run counts calls, and these models are local
 		return nil
 	}
 	dir, err := hub.Folder(ctx, name, hub.Options{Progress: p.fetching(flag, name)})
@@ -287,7 +287,7 @@ func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, nam
 	return nil
 }
 
-// fetching logs the progress of a download, a line for each tenth of a file of 10 MB or more.
+// fetching returns a function that logs the progress of a download, a line for each tenth of 10 MB or more.
 func (p *Parts) fetching(flag, name string) func(file string, done, total int64) {
 	const large = 10 << 20
 	logged := int64(0)

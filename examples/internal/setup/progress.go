@@ -21,14 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Progress shows the progress of a run: a bar on a terminal, otherwise lines.
+// Progress shows the progress of a run, as a bar on a terminal and otherwise as lines.
 type Progress struct {
 	w    io.Writer
-	bar  *progressbar.ProgressBar // nil: plain lines
+	bar  *progressbar.ProgressBar // nil if progress is shown as lines
 	tty  bool
 	last benchmark.Event
-	next int       // plain: number of answers at which the next line is due
-	cell time.Time // plain: time of the last line that names a cell
+	next int       // number of answers at which the next line is due
+	cell time.Time // time of the last line that names a cell
 	pace pace
 	now  func() time.Time
 }
@@ -69,10 +69,9 @@ func (p *Progress) draw(e benchmark.Event) {
 	_ = p.bar.Set(e.Done)
 }
 
-// print writes a line for every tenth of the answers of all systems, and for each cell, at intervals of
-// at least rarely.
+// print writes a line for every tenth of all answers, and a line for a new cell, but not more often than rarely.
 func (p *Progress) print(e benchmark.Event) {
-	const rarely = time.Second // between two lines that name cells
+	const rarely = time.Second // least time between two lines that name a cell
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, display.OneLine(fmt.Sprintf(format, args...)))
 	}
@@ -107,7 +106,7 @@ func (p *Progress) Done() {
 // Answered returns the number of answers that this process made.
 func (p *Progress) Answered() int { return p.pace.fresh }
 
-// Took describes the number of answers and the time they took.
+// Took describes how many answers were made in how much time.
 func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	if p.Answered() == 0 {
 		return fmt.Sprintf("Nothing to do, %d answers are there. ", p.last.Done)
@@ -118,15 +117,15 @@ func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	return fmt.Sprintf("%d answers given and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
 }
 
-// pace measures the time of indexing per index and of answering per question.
+// pace measures the time of indexing per index, and of answering per question.
 type pace struct {
 	at                  time.Time
 	indexing, answering time.Duration
 	indexed, fresh      int
-	cell                int // indexed last
+	cell                int // cell of the last index
 }
 
-// step adds the time since the last event to indexing or answering.
+// step adds the time since the last event to the time of indexing or of answering.
 func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	if e.Stage == "index" && e.Cell != p.cell {
 		p.cell = e.Cell
@@ -145,7 +144,7 @@ func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	}
 }
 
-// left estimates the remaining time of the run; false before the first answer.
+// left estimates the remaining time of the run. It is false before the first answer.
 func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
 	if p.fresh == 0 {
 		return 0, false
@@ -157,11 +156,12 @@ func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
 	return time.Duration(left) * time.Second, true
 }
 
-// ExitIncomplete is the exit status of a run that was stopped or ran out of budget, that left
-// questions without a score, or in which a system failed.
+// ExitIncomplete is the exit status of a run that was stopped or has spent its budget, that left questions
+// without a score, or in which a system failed.
 const ExitIncomplete = 3
 
-// ErrIncomplete marks a finished run with questions without a score or systems that are not compared.
+// ErrIncomplete is wrapped by the error of a finished run that lacks scores, or whose systems are not all
+// compared.
 var ErrIncomplete = errors.New("incomplete")
 
 // Status prints the error of a run and returns the exit status.
@@ -177,7 +177,7 @@ func Status(w io.Writer, program string, err error) int {
 	return code
 }
 
-// Complete returns an error if a question has no score, or a system failed too often to be compared.
+// Complete returns an error if a question has no score, or if a system failed too often to be compared.
 func Complete(r *report.Report) error {
 	var failed []error
 	unscored := 0

@@ -32,7 +32,7 @@ import (
 //go:embed books/*.json
 var shippedBooks embed.FS
 
-// anonySettings has the flags of the subcommand.
+// anonySettings are the flags of the subcommand.
 type anonySettings struct {
 	setup.Settings
 	book, language, seedFile string
@@ -46,10 +46,10 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	var s anonySettings
 	fs := cli.NewFlags("wildgraphbench anonyrag")
 	table := []cli.Flag{
-		{Name: "book", Group: setup.GroupRun, Value: &s.book, Key: cli.NoKey, Usage: "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or a plain text, whose names the rules find, or the model"},
+		{Name: "book", Group: setup.GroupRun, Value: &s.book, Key: cli.NoKey, Usage: "`FILE` of a book whose names are hidden: JSON as in examples/wildgraphbench/bench/books, or a plain text, in which rules or the model find the names"},
 		{Name: "language", Group: setup.GroupRun, Value: &s.language, Default: "eng", Key: cli.NoKey, Check: cli.OneOf(&s.language, "eng", "chs"), Usage: "eng or chs: the language of a plain text in -book"},
-		{Name: "generate", Group: setup.GroupRun, Value: &s.generate, Key: cli.NoKey, Check: cli.AtLeast(&s.generate, 0), Usage: "have the model add up to `N` questions to each book"},
-		{Name: "seeds", Group: setup.GroupRun, Value: &s.seedFile, Key: cli.NoKey, Usage: "`FILE` of questions that show the model what kind of questions are wanted: that of 2Wiki or MuSiQue, or any JSON with the key question (default: three of our own)"},
+		{Name: "generate", Group: setup.GroupRun, Value: &s.generate, Key: cli.NoKey, Check: cli.AtLeast(&s.generate, 0), Usage: "let the model add up to `N` questions to each book"},
+		{Name: "seeds", Group: setup.GroupRun, Value: &s.seedFile, Key: cli.NoKey, Usage: "`FILE` of example questions for the model: the file of 2Wiki or MuSiQue, or any JSON with the key question (default: three of our own)"},
 	}
 	for _, f := range s.Flags(getenv, "anonyrag") {
 		switch f.Name {
@@ -68,7 +68,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	var err error
 	problems := s.Complete(fs, all.Names())
 	if s.generate > 0 && s.Model == "" {
-		problems = append(problems, errors.New("-generate: writing questions takes -model"))
+		problems = append(problems, errors.New("-generate needs -model: a model writes the questions"))
 	}
 	if s.Out == "" {
 		problems = append(problems, errors.New("-out is missing: name the folder of the data set"))
@@ -86,22 +86,22 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	return errors.Join(s.build(ctx, parts, stdout), parts.Close())
 }
 
-// The sizes of the subcommand.
+// Sizes of passages and of prompts.
 const (
-	passageTokens  = 300 // of the passages that a plain text is cut into
-	mostSeeds      = 12  // questions of a file in a prompt, from its beginning to its end
-	shownPassages  = 20  // in a prompt
-	askedQuestions = 5   // in a prompt
+	passageTokens  = 300 // tokens of the passages into which a plain text is cut
+	mostSeeds      = 12  // largest number of example questions in a prompt, at equal distances in their file
+	shownPassages  = 20  // passages in a prompt
+	askedQuestions = 5   // questions for which a prompt asks
 )
 
-// ownSeeds are examples of questions for a model.
+// ownSeeds are the default examples of questions for a model.
 var ownSeeds = []string{
 	"In which town was the builder of the ship born that carried the first crew to the island?",
 	"Which of the two brothers of the man who sold the farm outlived their mother?",
 	"What did the person do for a living who found the letter that the innkeeper had hidden?",
 }
 
-// readSeeds reads the questions of a file.
+// readSeeds reads the example questions of a file.
 func readSeeds(name string) ([]string, error) {
 	if name == "" {
 		return ownSeeds, nil
@@ -110,7 +110,7 @@ func readSeeds(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	var all []string
 	for l, err := range journal.ReadLines[struct{ Question string }](f, journal.LineOptions{Name: name, MaxLine: anonyrag.MaxRecord}) {
 		if err != nil {
@@ -126,7 +126,7 @@ func readSeeds(name string) ([]string, error) {
 	return slices.Concat(batches(all, 1, mostSeeds)...), nil
 }
 
-// build writes the books, each with original and with hidden names, and prints their sizes.
+// build writes each book with original names and with hidden names, and prints the sizes.
 func (s anonySettings) build(ctx context.Context, parts *setup.Parts, stdout io.Writer) error {
 	books, err := s.books(ctx, parts)
 	if err != nil {
@@ -159,12 +159,12 @@ func (s anonySettings) build(ctx context.Context, parts *setup.Parts, stdout io.
 	return err
 }
 
-// books returns the user's book, or the shipped books.
+// books returns the user's book, or the books that are shipped with the program.
 func (s anonySettings) books(ctx context.Context, parts *setup.Parts) ([]anonyrag.Book, error) {
 	if s.book == "" {
 		var out []anonyrag.Book
 		for _, name := range []string{"eng", "chs"} {
-			data, _ := shippedBooks.ReadFile("books/" + name + ".json") // it is embedded
+			data, _ := shippedBooks.ReadFile("books/" + name + ".json") // the file is embedded
 			b, err := readBook(bytes.NewReader(data))
 			if err != nil {
 				return nil, err
@@ -177,7 +177,7 @@ func (s anonySettings) books(ctx context.Context, parts *setup.Parts) ([]anonyra
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	var b anonyrag.Book
 	if strings.HasSuffix(s.book, ".json") {
 		b, err = readBook(f)
@@ -203,7 +203,7 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 	return b, nil
 }
 
-// readText cuts a plain text into passages, and finds its names and the names of the same entity.
+// readText cuts a plain text into passages, and finds the names in it and which of them are of the same entity.
 func (s anonySettings) readText(ctx context.Context, parts *setup.Parts, r io.Reader) (anonyrag.Book, error) {
 	b := anonyrag.Book{Title: filepath.Base(s.book), Language: s.language}
 	all, err := io.ReadAll(r)
@@ -239,7 +239,7 @@ func (s anonySettings) readText(ctx context.Context, parts *setup.Parts, r io.Re
 	return b, err
 }
 
-// written has the model add questions on evenly spaced parts of the book, and returns a note on their number.
+// written lets the model add questions about parts of the book, and returns a note on their number.
 func (s anonySettings) written(ctx context.Context, parts *setup.Parts, b *anonyrag.Book) (string, error) {
 	if s.generate == 0 {
 		return "", nil
@@ -256,7 +256,7 @@ func (s anonySettings) written(ctx context.Context, parts *setup.Parts, b *anony
 	return fmt.Sprintf(", %d of them written by the model (%d more were not usable)", len(all), len(slices.Concat(faults...))), err
 }
 
-// batches returns up to n evenly spaced parts of a list, of up to size elements each.
+// batches returns up to n parts of a list at equal distances, each of up to size elements.
 func batches[T any](list []T, size, n int) [][]T {
 	all := slices.Collect(slices.Chunk(list, size))
 	n = min(n, len(all))
@@ -284,7 +284,7 @@ func (s anonySettings) filtered(ctx context.Context, parts *setup.Parts, l anony
 	return anonyrag.Unsolved(ctx, l, blind.Answer, j)
 }
 
-// writeLanguage writes the files of a language for Load.
+// writeLanguage writes the files of a language in the layout that anonyrag.Load reads.
 func writeLanguage(dir string, l anonyrag.Language) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

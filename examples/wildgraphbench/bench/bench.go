@@ -39,17 +39,17 @@ import (
 //go:embed all:sample
 var sample embed.FS
 
-// System is a system of the calling program in a run.
+// System is a system that the calling program adds to a run.
 type System struct {
-	// Name is used in tables and in -systems: letters, digits, '-', '_', '.' and ':'.
+	// Name is the name in tables and in -systems: letters, digits, '-', '_', '.' and ':'.
 	Name string
 	// New makes a new system for each domain. k has the models, the encoder and the seed of the
 	// command line, c its chunk sizes.
 	New func(k kit.Kit, c kit.Common) (benchmark.System, error)
 }
 
-// Main runs the benchmark with the command line of the process, and ends the process. The systems are
-// added to the registry; -systems can name them.
+// Main runs the benchmark with the command line of the process, and ends the process. The given systems are
+// added to the registry, so that -systems can name them.
 func Main(systems ...System) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, systems...)
@@ -61,7 +61,7 @@ func Main(systems ...System) {
 	os.Exit(status)
 }
 
-// run is the program without its process.
+// run runs the program with these arguments and streams.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, own ...System) error {
 	if len(args) > 0 && args[0] == "compare" {
 		return runCompare(args[1:], stdout, stderr)
@@ -124,7 +124,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return s.runAll(ctx, d, parts, append(entries, others...), stdout, stderr)
 }
 
-// allNames returns the names that -systems can have.
+// allNames returns the names that -systems accepts.
 func allNames(own []System) ([]string, error) {
 	names := all.Names()
 	for _, sys := range own {
@@ -141,7 +141,7 @@ func allNames(own []System) ([]string, error) {
 	return names, nil
 }
 
-// own returns entries of the program's systems: of the named ones, or of all.
+// own returns entries of the calling program's systems that are named by -systems, or of all.
 func (p *runParts) own(s settings, systems []System) (out []benchmark.Entry) {
 	for _, sys := range systems {
 		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
@@ -154,14 +154,14 @@ func (p *runParts) own(s settings, systems []System) (out []benchmark.Entry) {
 	return out
 }
 
-// runAll runs the entries, judges them by each judge, and writes the reports.
+// runAll runs the entries, lets each judge judge them, and writes the reports.
 func (s settings) runAll(ctx context.Context, d *benchmark.Dataset, parts *runParts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
 	runners := s.runners(d, parts)(d, entries)
 	var verdicts []error
 	var tests testsuites
 	for i, j := range parts.judges {
 		folder, profile := s.Out, ""
-		if i > 0 { // judged again from the same records
+		if i > 0 { // the records exist, so only the judging is new
 			folder, profile = filepath.Join(s.Out, j.profile), j.profile
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
@@ -189,7 +189,7 @@ func (s settings) runners(d *benchmark.Dataset, p *runParts) setup.Run {
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
 					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || judge.InfoOf(j.Judge).ReadsEvidence,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
-					MaxFailed: cmp.Or(s.MaxFailed, -1), // of the library 0 is the default, and -1 allows no failure
+					MaxFailed: cmp.Or(s.MaxFailed, -1), // for the library 0 means the default, -1 none
 					Retry:     s.Retry, Logger: p.Log, Repeat: s.repeat,
 					Price: s.Price(), Currency: s.Currency(),
 				},
@@ -199,7 +199,7 @@ func (s settings) runners(d *benchmark.Dataset, p *runParts) setup.Run {
 	}
 }
 
-// runOnce runs what the records lack, and writes the report into a folder.
+// runOnce runs everything that has no record, and writes the report into a folder.
 func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runParts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
 	bar := setup.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
@@ -250,13 +250,13 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runPa
 	return records, r, err
 }
 
-// sampleGraph opens the small graph of the sample.
+// sampleGraph opens the small graph of the shipped sample.
 func sampleGraph() (*triples.Index, error) {
 	f, err := sample.Open("sample/graph.tsv")
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	return triples.New(context.Background(), triples.TSV("sample/graph.tsv", f).All(), triples.Options{})
 }
 
@@ -289,7 +289,7 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer ix.Close() // only read
+	defer ix.Close() // closing an index that was only read cannot lose data
 	for _, err := range bad.First {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}

@@ -32,13 +32,13 @@ type pairing struct {
 	questions        []questionKey
 	rows             []report.Pair
 	flips            []flip
-	same             bool // all answers and their evidence are equal
+	same             bool // all answers are equal, and their evidence is
 }
 
-// flip is a question that only one of the two answered rightly.
+// flip is a question that exactly one of the two systems answered correctly.
 type flip struct {
 	questionKey
-	gained bool // B alone did
+	gained bool // only the second system was right
 	a, b   report.Judgment
 }
 
@@ -49,13 +49,13 @@ func (p pairing) name() string {
 	return p.systemA + " → " + p.systemB
 }
 
-// pairings pairs the systems of two runs: the named ones, or the systems that both runs have.
+// pairings returns pairs of systems of two runs: the named systems, or every system that both runs have.
 func pairings(a, b *runFolder) ([]pairing, error) {
 	var out []pairing
 	switch {
 	case a.only != "" || b.only != "":
 		x, y := cmp.Or(a.only, b.only), cmp.Or(b.only, a.only)
-		if a.answers[x] == nil || b.answers[y] == nil { // named for the other alone
+		if a.answers[x] == nil || b.answers[y] == nil { // named for only one of the runs
 			return nil, cli.Usagef("only one of %s and %s has a system %s: name the other's as DIR:SYSTEM", a.dir, b.dir, x)
 		}
 		out = []pairing{{a: a, b: b, systemA: x, systemB: y}}
@@ -89,7 +89,7 @@ func (p *pairing) fill() error {
 		return fmt.Errorf("%s of %s and %s of %s answered no question of the same domain, id and text: the runs have different data", p.systemA, p.a.dir, p.systemB, p.b.dir)
 	}
 	slices.SortFunc(p.questions, func(x, y questionKey) int {
-		return cmp.Or(cmp.Compare(x.domain, y.domain), cmp.Compare(len(x.id), len(y.id)), cmp.Compare(x.id, y.id), cmp.Compare(x.text, y.text)) // p/9 before p/10
+		return cmp.Or(cmp.Compare(x.domain, y.domain), cmp.Compare(len(x.id), len(y.id)), cmp.Compare(x.id, y.id), cmp.Compare(x.text, y.text)) // shorter IDs first: p/9 before p/10
 	})
 	var a, b []report.Judgment
 	p.same = true
@@ -120,7 +120,8 @@ func correct(all []pairing) error {
 	return err
 }
 
-// lost returns an error for each figure of B whose 95 % interval is more than most below A.
+// lost returns an error for each figure of which the whole 95 % interval lies more than most below the first
+// run's.
 func lost(all []pairing, most float64) error {
 	var errs []error
 	for _, p := range all {
@@ -133,24 +134,24 @@ func lost(all []pairing, most float64) error {
 	return errors.Join(errs...)
 }
 
-// runFolder is a run read from its report folder.
+// runFolder is a finished run in its report folder.
 type runFolder struct {
-	letter  string // A, B, …
+	letter  string // name of the run in tables: A, B, …
 	dir     string
 	only    string // the named system; "" is all
 	config  map[string]any
 	systems []string
-	answers map[string]map[questionKey]report.Judgment // by system
+	answers map[string]map[questionKey]report.Judgment // answers of each system
 }
 
-// questionKey identifies a question across runs. It includes the text, because ids may be reused.
+// questionKey identifies a question across runs. The text is part of it, because IDs may be reused.
 type questionKey struct{ domain, id, text string }
 
 // readFinished reads the folder of a finished run, given as DIR or DIR:SYSTEM.
 func readFinished(letter, arg string) (*runFolder, error) {
 	f := &runFolder{letter: letter, dir: arg, answers: map[string]map[questionKey]report.Judgment{}}
 	_, err := os.Stat(arg)
-	for i := len(arg) - 1; i > 0 && errors.Is(err, fs.ErrNotExist); i-- { // the names of some systems have a colon
+	for i := len(arg) - 1; i > 0 && errors.Is(err, fs.ErrNotExist); i-- { // names of systems may have a colon
 		if arg[i] == ':' && record.ValidName(arg[i+1:]) {
 			f.dir, f.only = arg[:i], arg[i+1:]
 			_, err = os.Stat(f.dir)
@@ -168,10 +169,9 @@ func readFinished(letter, arg string) (*runFolder, error) {
 	return f, nil
 }
 
-// readConfig reads the settings of the run. The report is written last, so a folder without one
-// belongs to an unfinished run.
+// readConfig reads the settings of a run from its report, which is written last, when the run is finished.
 func (f *runFolder) readConfig() error {
-	const maxReport = 256 << 20 // bytes
+	const maxReport = 256 << 20 // largest size of a report in bytes
 	name := filepath.Join(f.dir, "report.json")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +206,7 @@ func (f *runFolder) readAnswers() error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() // only read
+	defer in.Close() // closing a file that was only read cannot lose data
 	for j, err := range report.ReadJudgments(bufio.NewReader(in)) {
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (f *runFolder) readAnswers() error {
 			f.answers[j.System] = of
 			f.systems = append(f.systems, j.System)
 		}
-		j.Ranked = nil // saves memory: figures compare it
+		j.Ranked = nil // the ranking takes memory, and the figures are enough
 		q := questionKey{j.Domain, j.ID, strings.TrimSpace(j.Question)}
 		if _, twice := of[q]; twice {
 			return fmt.Errorf("%s answers question %s of %s twice", j.System, j.ID, j.Domain)
@@ -227,7 +227,7 @@ func (f *runFolder) readAnswers() error {
 	return nil
 }
 
-// judges returns the names of the judges.
+// judges returns the names of the judges of a run.
 func (f *runFolder) judges() []string {
 	names := map[string]bool{}
 	for _, of := range f.answers {
@@ -239,12 +239,12 @@ func (f *runFolder) judges() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// changed returns the settings that differ between two runs, sorted: "topk_qa 5 → 10".
+// changed returns the settings that differ between two runs, sorted, as "topk_qa 5 → 10".
 func changed(a, b *runFolder) []string {
 	keys := map[string]any{}
 	maps.Copy(keys, a.config)
 	maps.Copy(keys, b.config)
-	delete(keys, "systems") // the table shows them
+	delete(keys, "systems") // the table shows the systems
 	var out []string
 	for k := range keys {
 		if x, y := settingText(a.config, k), settingText(b.config, k); x != y {
@@ -277,7 +277,7 @@ func clip(s string, n int) string {
 	return string(r)
 }
 
-// errLost is returned if a figure dropped by more than -max-loss points with 95 % confidence.
+// errLost is returned if a figure is lower by more than -max-loss points with 95 % confidence.
 var errLost = errors.New("worse than the first run")
 
 // runCompare compares finished runs with the first one: the settings that differ, the paired difference
@@ -285,13 +285,13 @@ var errLost = errors.New("worse than the first run")
 // systems that both runs have, or as DIR:SYSTEM.
 func runCompare(args []string, stdout, stderr io.Writer) error {
 	fs := cli.NewFlags("wildgraphbench compare")
-	show := fs.Int("show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
+	show := fs.Int("show", 5, "`NUMBER` of questions to show of each system that became right, and that became wrong")
 	maxLoss := fs.Float64("max-loss", -1, "exit status 3 if a figure dropped by more than `N` points with 95 % confidence (default: never)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
 	if fs.NArg() < 2 || fs.NArg() > 26 {
-		return cli.Usagef("want two folders of finished runs or more, at most 26; there are %d", fs.NArg())
+		return cli.Usagef("want 2 to 26 folders of finished runs, not %d", fs.NArg())
 	}
 	if *show < 0 {
 		return cli.Usagef("-show %d: want 0 or more", *show)
@@ -326,7 +326,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// writeComparison writes the comparison for people.
+// writeComparison writes the comparison of two runs for people.
 func writeComparison(w io.Writer, runs []*runFolder, all []pairing, show int) error {
 	for _, r := range runs {
 		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, clip(r.dir, 200), settingText(r.config, "dataset"), settingText(r.config, "kit"), clip(strings.Join(r.judges(), ", "), 100))
@@ -356,7 +356,7 @@ func writeComparison(w io.Writer, runs []*runFolder, all []pairing, show int) er
 	return nil
 }
 
-// comparison has a row for each system and figure of two runs.
+// comparison has a row for each figure of each pair of systems.
 func comparison(a, b *runFolder, all []pairing) page.Table {
 	t := page.Table{
 		Title: fmt.Sprintf("%s and %s", a.letter, b.letter), Heading: "System",
@@ -397,9 +397,9 @@ func comparison(a, b *runFolder, all []pairing) page.Table {
 }
 
 func points(f float64) string { return fmt.Sprintf("%.1f", 100*f) }
-func signed(f float64) string { return fmt.Sprintf("%+.1f", 100*f+0) } // no -0
+func signed(f float64) string { return fmt.Sprintf("%+.1f", 100*f+0) } // adding 0 turns -0 into 0
 
-// writeFlips lists the questions that became right, and the questions that became wrong.
+// writeFlips lists the questions that became right, then the questions that became wrong.
 func (p pairing) writeFlips(w io.Writer, show int) {
 	for _, gained := range []bool{true, false} {
 		some := slices.DeleteFunc(slices.Clone(p.flips), func(f flip) bool { return f.gained != gained })

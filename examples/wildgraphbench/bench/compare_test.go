@@ -130,7 +130,7 @@ func TestRefused(t *testing.T) {
 		usage bool
 		says  string
 	}{
-		{[]string{a}, true, "two folders"},
+		{[]string{a}, true, "2 to 26 folders"},
 		{[]string{a, t.TempDir()}, false, "no report.json"},
 		{[]string{a, two}, true, "DIR:SYSTEM"},
 		{[]string{a + ":one", two}, true, "DIR:SYSTEM"},

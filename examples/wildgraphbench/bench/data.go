@@ -33,7 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// layouts are the data sets that -data recognises. A further one is a line here.
+// layouts are the layouts of data sets that -data recognises. To add one, add it to this list.
 var layouts = []benchmark.Layout{own.Layout, wildgraph.Layout, multihop.Layout}
 
 // loaded opens the data set: the shipped sample, a folder, or a file of questions with a folder of documents.
@@ -50,13 +50,13 @@ func loaded(ctx context.Context, s settings) (*benchmark.Dataset, error) {
 			d.Domains[i].Items = nil
 		}
 	} else if len(questions(d, 0)) == 0 {
-		return nil, cli.Usagef("%s has no questions that are asked here; -index-only describes its graphs", d.Name)
+		return nil, cli.Usagef("%s has no questions for this run; -index-only describes its graphs", d.Name)
 	}
 	d.Notes = append(slices.Clone(d.Notes), unfit(d, reader.Mode(s.Mode))...)
 	return d, nil
 }
 
-// unfit returns notes on questions that make figures misleading.
+// unfit returns notes on questions that would make figures misleading.
 func unfit(set *benchmark.Dataset, mode reader.Mode) (notes []string) {
 	all, unanswerable := 0, 0
 	texts := make(map[string]int)
@@ -125,9 +125,9 @@ func openOwn(ctx context.Context, s settings) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // closing a file that was only read cannot lose data
 	files := cli.NewFiles()
-	defer files.Close() // all was read
+	defer files.Close() // only stops the parser of PDF
 	return own.Load(ctx, filepath.Base(s.questions), f, docs, files.Options)
 }
 
@@ -157,7 +157,7 @@ func describe(w io.Writer, s settings, d *benchmark.Dataset) {
 	}
 }
 
-// runParts adds the judges of a run to its shared parts.
+// runParts are the shared parts of a run and its judges.
 type runParts struct {
 	*setup.Parts
 	judges []profiled
@@ -205,7 +205,7 @@ func newParts(ctx context.Context, s settings, d *benchmark.Dataset, log *slog.L
 	impossible := func(j judge.Procedure) bool { return !j.Possible(by) }
 	if possible := slices.DeleteFunc(slices.Clone(d.Judges), impossible); len(possible) == 0 {
 		return nil, errors.Join(cli.Usagef("%s has no judge without a model: name one by -judge-model", d.Name), p.Close())
-	} else if len(chosen) == 0 || slices.ContainsFunc(chosen, impossible) { // a dry run opens no model that entails
+	} else if len(chosen) == 0 || slices.ContainsFunc(chosen, impossible) { // a dry run opens no model for entailment
 		chosen = possible[:1]
 	}
 	for _, procedure := range chosen {
@@ -222,7 +222,7 @@ func newParts(ctx context.Context, s settings, d *benchmark.Dataset, log *slog.L
 	return p, nil
 }
 
-// scalesOf returns the means of a run in the units of the judge's scales.
+// scalesOf returns the table of a run's means in the units that the judge's publication uses.
 func scalesOf(r *report.Report, s *judge.Scales) page.Table {
 	t := page.Table{Title: s.Title, Heading: "System", Groups: []page.Group{{}}, Notes: []string{s.Note}}
 	last := page.Row{Name: s.Row}
@@ -254,8 +254,7 @@ func scalesOf(r *report.Report, s *judge.Scales) page.Table {
 }
 
 // chooser answers multiple choice without a model: it takes the option whose words, together with the
-// question's, are best covered by two consecutive sentences of the evidence. The other reader answers
-// other questions.
+// question, two consecutive sentences of the evidence contain best. Its inner reader answers other questions.
 type chooser struct {
 	reader.Reader
 	words *text.Standard

@@ -20,11 +20,11 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// settings has the parsed flags.
+// settings are the parsed flags.
 type settings struct {
 	setup.Settings
 	data               string
-	questions, docs    string // the user's own data
+	questions, docs    string // the user's own questions and documents
 	domains            []string
 	scores             []score
 	minima             []minimum
@@ -33,7 +33,7 @@ type settings struct {
 	entailModel        string
 	verbose            bool
 
-	k, kSummary   int // 0 is the number of the data set
+	k, kSummary   int // 0 means the number of the data set
 	sweep         []int
 	repeat        int
 	judgeProfiles []string
@@ -72,31 +72,31 @@ func (s *settings) flags() []cli.Flag {
 		named = append(named, l.Domains...)
 	}
 	return []cli.Flag{
-		{Name: "data", Group: setup.GroupRun, Value: &s.data, Key: cli.OtherKey, Usage: "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)"},
+		{Name: "data", Group: setup.GroupRun, Value: &s.data, Key: cli.OtherKey, Usage: "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop data sets may be in subfolders (default: the shipped sample)"},
 		{Name: "questions", Group: setup.GroupRun, Value: &s.questions, Key: cli.OtherKey, Usage: "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs"},
 		{Name: "docs", Group: setup.GroupRun, Value: &s.docs, Key: cli.OtherKey, Usage: "`FOLDER` of the documents, or one document, that -questions are about"},
 		{Name: "domains", Group: setup.GroupRun, Value: cli.Names(&s.domains), Key: cli.NoKey, Usage: "comma-separated `LIST` of domains, or of multi-hop data sets: " + strings.Join(named, ", ") + " (default: all present)"},
 		{Name: "score", Group: setup.GroupRun, Value: repeated(&s.scores, parseScore), Key: cli.OtherKey, Usage: "judge the predictions in `NAME=FILE` as one more row (repeatable)"},
-		{Name: "partial", Group: setup.GroupRun, Value: &s.partial, Key: cli.NoKey, Named: true, Usage: "let -score take files that answer some of the questions: such a row says how many, and is not compared"},
-		{Name: "worksheet", Group: setup.GroupRun, Value: &s.worksheet, Key: cli.NoKey, Usage: "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back"},
-		{Name: "index-only", Group: setup.GroupRun, Value: &s.indexOnly, Key: cli.NoKey, Usage: "ask nothing: index, and describe the graphs"},
+		{Name: "partial", Group: setup.GroupRun, Value: &s.partial, Key: cli.NoKey, Named: true, Usage: "accept files of -score that answer only some of the questions: the row gives their number, and is not compared"},
+		{Name: "worksheet", Group: setup.GroupRun, Value: &s.worksheet, Key: cli.NoKey, Usage: "write the questions, with the passages that each system read, into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE judges their answers"},
+		{Name: "index-only", Group: setup.GroupRun, Value: &s.indexOnly, Key: cli.NoKey, Usage: "only index, and describe the graphs; ask no question"},
 		{Name: "k", Group: setup.GroupRead, Value: &s.k, Key: cli.OtherKey, Named: true, Check: s.positive(&s.k), Usage: "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)"},
 		{Name: "k-summary", Group: setup.GroupRead, Value: &s.kSummary, Key: cli.OtherKey, Named: true, Check: s.positive(&s.kSummary), Usage: "`N` chunks in the prompt of a summary question (default: 10)"},
 		{Name: "sweep", Group: setup.GroupRead, Value: func(v string) (err error) {
 			s.sweep, err = parseSweep(v)
 			return err
-		}, Key: cli.OtherKey, Usage: "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there"},
-		{Name: "repeat", Group: setup.GroupRead, Value: &s.repeat, Key: cli.OtherKey, Default: 1, Named: true, Check: cli.AtLeast(&s.repeat, 1), Usage: "ask each question `N` times, each time with another seed, of the model or of the index: the report says how many verdicts stay, how far figures move, and where no seed changes anything"},
-		{Name: "judge-profile", Group: setup.GroupModels, Value: cli.Names(&s.judgeProfiles), Key: cli.NoKey, Usage: "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)"},
+		}, Key: cli.OtherKey, Usage: "ask summary questions, and all questions of multi-hop data sets, again with every number of chunks in `RANGE`, e.g. 2..12 or 10,20; a finished run can be continued with it"},
+		{Name: "repeat", Group: setup.GroupRead, Value: &s.repeat, Key: cli.OtherKey, Default: 1, Named: true, Check: cli.AtLeast(&s.repeat, 1), Usage: "ask each question `N` times, each time with another seed of the model or of the index: the report says how many verdicts stay the same, how much figures change, and for which systems they do not"},
+		{Name: "judge-profile", Group: setup.GroupModels, Value: cli.Names(&s.judgeProfiles), Key: cli.NoKey, Usage: "comma-separated `LIST` of judges: paper and joint are two procedures of a model, lexical compares words, liverag has the scales of the LiveRAG challenge; each further judge judges the same answers again and reports into a folder of its name (default: paper for the domains of WildGraphBench, to compare with published rows; joint for other pages; shortanswer for multi-hop data sets)"},
 		{Name: "entail-model", Group: setup.GroupModels, Value: &s.entailModel, Key: cli.NoKey, Usage: "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction"},
-		{Name: "grounded", Group: setup.GroupModels, Value: &s.grounded, Key: cli.NoKey, Named: true, Usage: "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence"},
-		{Name: "v", Group: setup.GroupOutput, Value: &s.verbose, Key: cli.NoKey, Usage: "print all tables of the report below who is ahead"},
+		{Name: "grounded", Group: setup.GroupModels, Value: &s.grounded, Key: cli.NoKey, Named: true, Usage: "also judge whether the evidence supports all of an answer: one more call for each answer, with the evidence"},
+		{Name: "v", Group: setup.GroupOutput, Value: &s.verbose, Key: cli.NoKey, Usage: "print all tables of the report below the ranking"},
 		{Name: "min", Group: setup.GroupOutput, Value: repeated(&s.minima, parseMinimum), Key: cli.NoKey, Usage: "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)"},
-		{Name: "junit", Group: setup.GroupOutput, Value: &s.junit, Key: cli.NoKey, Usage: "write the verdict on each question into `FILE` as JUnit XML, a suite for each system: a wrong answer, one that states nothing of the gold, and a question below -min fail"},
+		{Name: "junit", Group: setup.GroupOutput, Value: &s.junit, Key: cli.NoKey, Usage: "write the verdict on each question into `FILE` as JUnit XML, a suite for each system: a question fails if its answer is wrong or has no gold statement, or if a figure is below -min"},
 	}
 }
 
-// positive checks a number that was given.
+// positive checks that a number is at least 1 if its flag was given.
 func (s *settings) positive(v *int) func(string) error {
 	return func(name string) error {
 		if !s.Given(name) {
@@ -121,21 +121,21 @@ func repeated[T any](to *[]T, parse func(string) (T, error)) func(string) error 
 	}
 }
 
-// defaultOut is the folder of report folders without -out.
+// defaultOut is the folder of report folders if -out is not given.
 const defaultOut = "wildgraphbench-out"
 
-// The cost of all systems with a model on the sample, by -dry-run; a test compares them.
+// The cost of all systems with a model on the sample, as -dry-run estimates it. A test compares the two.
 const (
 	sampleCalls  = 5_000
 	sampleTokens = 14_000_000
 )
 
-// whole reports whether the run has no flags that select: all systems on the sample, offline.
+// whole reports whether the run has all systems on the whole sample, offline.
 func (s settings) whole() bool {
 	return s.data == "" && s.questions == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0
 }
 
-// topK returns the chunks in a prompt by type of question, for types that flags set.
+// topK returns the number of chunks in a prompt by type of questions, for the types that flags set.
 func (s settings) topK(set *benchmark.Dataset) map[string]int {
 	out := make(map[string]int)
 	for _, t := range set.Types {
@@ -150,7 +150,7 @@ func (s settings) topK(set *benchmark.Dataset) map[string]int {
 	return out
 }
 
-// descriptive returns further settings for readers of the report.
+// descriptive returns settings that a report shows, and that determine no answer.
 func (s settings) descriptive(d *benchmark.Dataset, profile string) map[string]any {
 	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "grounded": s.grounded}
 	for _, t := range d.Types {
@@ -170,7 +170,7 @@ func (s settings) descriptive(d *benchmark.Dataset, profile string) map[string]a
 	return c
 }
 
-// validate checks the flags of this program; systems are the valid names, problems the errors so far.
+// validate checks the flags of this program; systems are the valid names, problems the faults found before.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	all, byModel := profiles(), false
@@ -214,7 +214,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// profiles returns the judges of all layouts by their profiles.
+// profiles returns the judges of all layouts, by the names of their profiles.
 func profiles() map[string]judge.Procedure {
 	out := make(map[string]judge.Procedure)
 	for _, l := range layouts {
@@ -227,7 +227,7 @@ func profiles() map[string]judge.Procedure {
 
 // parseSweep reads -sweep: ranges such as 2..12 and numbers, separated by commas.
 func parseSweep(v string) ([]int, error) {
-	const maxTopK = 1000 // that number of chunks fills any prompt
+	const maxTopK = 1000 // a thousand chunks fill any prompt
 	var out []int
 	for part := range strings.SplitSeq(v, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")

@@ -109,7 +109,7 @@ func TestAnonyRAG(t *testing.T) {
 		"-out is missing":              {},
 		`want objects with the key`:    {"-out", dir, "-seeds", filepath.Join(dir, "unasked.jsonl")},
 		"-generate -1: want 0 or more": {"-out", dir, "-generate", "-1"},
-		"questions takes -model":       {"-out", dir, "-generate", "6"},
+		"-generate needs -model":       {"-out", dir, "-generate", "6"},
 		`-language "deu": want one of`: {"-out", dir, "-language", "deu"},
 		"no such file":                 {"-out", dir, "-book", "none.json"},
 	} {
@@ -154,7 +154,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 // Combinations of flags that make no sense are refused.
 func TestHopsUsage(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no hotpotqa here":                  {"-data", "musique", "-domains", "hotpotqa"},
+		"the folder has no hotpotqa":        {"-data", "musique", "-domains", "hotpotqa"},
 		`unknown domain "squad"`:            {"-data", "musique", "-domains", "squad"},
 		"joint does not judge":              {"-data", "musique", "-judge-profile", "joint", "-model", "m"},
 		"shortanswer does not judge":        {"-judge-profile", "shortanswer"},

@@ -322,7 +322,7 @@ func TestScore(t *testing.T) {
 	twice := filepath.Join(dir, "twice.jsonl")
 	check.OK(t, os.WriteFile(twice, append(lines, lines...), 0o644))
 	_, _, err = bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice)
-	check.Fails(t, err, "again", "duplicates")
+	check.Fails(t, err, "asks the same question", "duplicates")
 }
 
 // Without -out the folder's name depends on what decides the answers: it stays with more systems, questions or

@@ -118,7 +118,7 @@ func TestStatus(t *testing.T) {
 	}{
 		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
 		{"too low", []string{"-systems", "bm25", "-min", "mrr=1"}, cli.Failed, "mrr of bm25 is "},
-		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, setup.ExitIncomplete, "zeroshot has no mrr"},
+		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, setup.ExitIncomplete, "zeroshot has no figure mrr"},
 		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, setup.ExitIncomplete, "scores are missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestReaderOfGeAR(t *testing.T) {
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
 	check.True(t, err == nil && bytes.Contains(ledger, []byte(`:small"`)) && bytes.Contains(ledger, []byte(`:large"`)), "%s, %v", ledger, err)
 	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small")
-	check.Fails(t, err, "gear.reader=small: a model takes a server")
+	check.Fails(t, err, "gear.reader=small: a model needs a server")
 }
 
 // serveGrader starts a server of a model that answers and judges.

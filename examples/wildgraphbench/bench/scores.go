@@ -41,7 +41,7 @@ func parseScore(v string) (s score, err error) {
 	return s, err
 }
 
-// readScores reads the predictions before the run. With partial they need not answer every question.
+// readScores reads the predictions before the run. With partial they may lack some questions.
 func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool) ([]benchmark.Entry, error) {
 	want := questions(set, limit)
 	if partial {
@@ -72,7 +72,7 @@ func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool)
 	return out, nil
 }
 
-// questions lists the texts of the questions that a run with this limit asks.
+// questions returns the texts of the questions that a run with this limit asks.
 func questions(set *benchmark.Dataset, limit int) []string {
 	var out []string
 	for it := range set.Limited(limit).Items() {
@@ -81,7 +81,7 @@ func questions(set *benchmark.Dataset, limit int) []string {
 	return out
 }
 
-// minimum is a lower bound on a figure of every system: -min KEY=VALUE.
+// minimum is the least value of a figure that every system must reach: -min KEY=VALUE.
 type minimum struct {
 	key   string
 	value float64
@@ -97,13 +97,13 @@ func parseMinimum(v string) (minimum, error) {
 		return minimum{}, fmt.Errorf("%q is not a number", text)
 	}
 	if key != "context_tokens" && (value < 0 || value > 1) {
-		return minimum{}, fmt.Errorf("%s is a share from 0 to 1, of which the tables show percent: want %g for %g %%, not %s", key, value/100, value, text)
+		return minimum{}, fmt.Errorf("%s is a share from 0 to 1, shown in percent: write %g for %g %%, not %s", key, value/100, value, text)
 	}
 	return minimum{key, value}, nil
 }
 
-// missed returns an error for each figure over all domains and types below -min, with the questions below
-// it, the lowest first.
+// missed returns an error for each figure, over all domains and types, that is lower than its -min, with the
+// questions below it, the lowest first.
 func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	var problems []error
 	for i, sys := range r.Systems {
@@ -114,7 +114,7 @@ func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 		for _, m := range minima {
 			switch got, ok := all.Figure(m.key); {
 			case !ok:
-				problems = append(problems, fmt.Errorf("%s has no %s", sys.System, m.key))
+				problems = append(problems, fmt.Errorf("%s has no figure %s", sys.System, m.key))
 			case got < m.value:
 				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g%s", m.key, sys.System, got, m.value, m.below(records.Systems[i])))
 			}
@@ -123,9 +123,9 @@ func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	return errors.Join(problems...)
 }
 
-// below lists the questions of a system whose figure is below the minimum, a line each.
+// below lists the questions of a system whose figure is lower than the minimum, a line each.
 func (m minimum) below(of benchmark.SystemRun) string {
-	const mostNamed = 10 // questions
+	const mostNamed = 10 // largest number of questions listed
 	lines := make(map[float64][]string)
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
@@ -134,7 +134,7 @@ func (m minimum) below(of benchmark.SystemRun) string {
 				continue
 			}
 			line := fmt.Sprintf("\n  %s: %.100s: %.4g", display.OneLine(r.Item.Question.ID), display.OneLine(r.Item.Question.Text), got)
-			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // of a judge
+			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // the figure is a judge's
 				line += fmt.Sprintf(", %.200s", display.OneLine(why))
 			}
 			lines[got] = append(lines[got], line)
@@ -150,12 +150,12 @@ func (m minimum) below(of benchmark.SystemRun) string {
 	return strings.Join(all, "")
 }
 
-// testsuites holds the verdicts of a run as JUnit XML for CI servers.
+// testsuites are the verdicts of a run as JUnit XML, for CI servers.
 type testsuites struct {
 	Suites []testsuite `xml:"testsuite"`
 }
 
-// testsuite holds the questions of one system by one judge.
+// testsuite has the questions of one system, judged by one judge.
 type testsuite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`
@@ -165,7 +165,7 @@ type testsuite struct {
 	Cases    []testcase `xml:"testcase"`
 }
 
-// testcase is a question: it passed, or it has one outcome with the reason.
+// testcase is a question. It passed, or it has one outcome: failure, error or skipped, with the reason.
 type testcase struct {
 	Domain  string   `xml:"classname,attr"`
 	ID      string   `xml:"name,attr"`
@@ -179,7 +179,7 @@ type outcome struct {
 	Text    string `xml:",chardata"`
 }
 
-// add appends a suite for each system; profile names a further judge, empty for the first.
+// add appends a suite for each system. profile is the name of a judge's profile, empty for the first judge.
 func (s *testsuites) add(records *benchmark.Run, profile string, minima []minimum) {
 	for _, of := range records.Systems {
 		out := testsuite{Name: strings.TrimSpace(of.Name + " " + profile)}
@@ -192,8 +192,8 @@ func (s *testsuites) add(records *benchmark.Run, profile string, minima []minimu
 	}
 }
 
-// add appends a question. A question for a fact fails if it is wrong, a question for statements if no
-// statement is right, and any question if one of its figures is below a minimum.
+// add appends a question. A question for a fact fails if its answer is wrong, a question for statements if no
+// statement is right, and any question if one of its figures is lower than its minimum.
 func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minimum) {
 	v := verdict(r)
 	failed := v.State == judge.Scored && (v.Value == 0 || v.Value < 1 && r.Judgment.Fact != nil)
@@ -249,14 +249,14 @@ var worksheetHTML string
 
 var worksheetPage = template.Must(template.New("worksheet").Parse(worksheetHTML))
 
-// worksheet is a worksheet for a person who answers in place of a system (WildGraphBench, section 4.4): each
+// worksheet is for a person who answers in place of a system (WildGraphBench, section 4.4): it has each
 // question with the evidence that the system read.
 type worksheet struct {
 	System, File string
 	Questions    []sheetLine
 }
 
-// sheetLine is a line of the worksheet. -score reads it; a line without an answer is ignored.
+// sheetLine is a line of the worksheet. -score reads it, and ignores a line without an answer.
 type sheetLine struct {
 	ID        string      `json:"id"`
 	Domain    string      `json:"domain"`

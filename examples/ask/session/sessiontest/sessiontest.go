@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sessiontest opens sessions over a few files, and a slow model, for tests.
+// Package sessiontest opens sessions over a few files for tests, and serves a model that answers slowly.
 package sessiontest
 
 import (
@@ -30,7 +30,7 @@ func Open(t testing.TB, system string, args ...string) *session.Session {
 	}, system, args...)
 }
 
-// OpenFiles is [Open] over other files.
+// OpenFiles opens a session of a system over the given files.
 func OpenFiles(t testing.TB, files map[string]string, system string, args ...string) *session.Session {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	return OpenDir(t, dir, system, args...)
 }
 
-// OpenDir is [Open] over a folder.
+// OpenDir opens a session of a system over a folder.
 func OpenDir(t testing.TB, dir, system string, args ...string) *session.Session {
 	t.Helper()
 	sys, ok := all.Find(system)
@@ -66,15 +66,14 @@ func OpenDir(t testing.TB, dir, system string, args ...string) *session.Session 
 	return d
 }
 
-// Beginning and End are the parts of the answer of [SlowModel]. Beginning is long enough for a progress
-// notification.
+// Beginning and End are the parts of [SlowModel]'s answer. Beginning suffices for a progress notification.
 const (
 	Beginning = "The barn owl of the northern valley hunts by ear. It hears mice "
 	End       = "below the snow [1]."
 )
 
-// SlowModel starts a server and sets OpenAI's variables to it. It writes the beginning of an answer to
-// "What does the barn owl hear?", and its end when shown is closed.
+// SlowModel starts a server and makes OpenAI's environment variables name it. It writes the beginning of an
+// answer to "What does the barn owl hear?", and the end when shown is closed.
 func SlowModel(t testing.TB, shown <-chan struct{}) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
