@@ -19,29 +19,29 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// maxName is the length in bytes up to which a text is taken for a name, and goes to Graph.Rejected otherwise
-// (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two long names with one beginning are two).
+// maxName is the length in bytes up to which a text counts as a name; longer ones are listed in Graph.Rejected.
+// (LightRAG cuts names at 512 bytes, lightrag/constants.py, which can make one of two.)
 const maxName = 512
 
 // Options of a [Base].
 type Options struct {
-	// Folding tells which names are one, by default FoldUnicode.
+	// Folding decides which names are the same, by default FoldUnicode.
 	Folding Folding
-	// OnlyDescribed leaves out names that no chunk describes or types, and facts about
-	// them: a model relates names that it did not list as entities.
+	// OnlyDescribed leaves out names to which no chunk gives a description or a type, and facts about them: a
+	// model also relates names that it did not list as entities.
 	OnlyDescribed bool
 }
 
-// Base is the extractions by chunk. Insert and Delete change it, [Base.Graph] makes the
-// graph of it. It is safe for concurrent use.
+// Base holds extractions by chunk. Insert and Delete change it, [Base.Graph] makes the graph of all
+// extractions. It is safe for concurrent use.
 type Base struct {
 	opts Options
 
 	mu     sync.Mutex
 	chunks *btree.Map[string, *noted]
 	words  *dictionary
-	graph  *Graph // of the state as it is, or nil
-	// changes counts how often there was another state.
+	graph  *Graph // graph of the current extractions, or nil
+	// changes is the number of changes so far.
 	changes int
 }
 
@@ -56,9 +56,9 @@ func NewBase(opts Options) (*Base, error) {
 	return &Base{opts: opts, chunks: btree.NewMap[string, *noted](0), words: newDictionary(opts.Folding)}, nil
 }
 
-// Insert adds extractions. One of a chunk that is there already takes its place, so inserting twice is
-// inserting once. If one has no chunk or document, two are of one chunk, or a weight is negative or not
-// finite, none is added. Bytes that are not UTF-8 become U+FFFD.
+// Insert adds extractions. An extraction replaces an earlier one of the same chunk, so inserting twice has the
+// same result as once. If one has no chunk or document, two are of the same chunk, or a weight is negative or
+// not finite, none is added. Bytes that are not UTF-8 become U+FFFD.
 func (b *Base) Insert(extractions ...Extraction) error {
 	var problems []error
 	seen := make(map[string]bool, len(extractions))
@@ -67,7 +67,7 @@ func (b *Base) Insert(extractions ...Extraction) error {
 		case x.Chunk == "" || x.Doc == "":
 			problems = append(problems, fmt.Errorf("kg: extraction %d: the ID of its chunk (%q) or document (%q) is missing", i, x.Chunk, x.Doc))
 		case seen[x.Chunk]:
-			problems = append(problems, fmt.Errorf("kg: extraction %d: a second one of chunk %q", i, x.Chunk))
+			problems = append(problems, fmt.Errorf("kg: extraction %d: another extraction of the call has the same chunk %q", i, x.Chunk))
 		}
 		seen[x.Chunk] = true
 		for _, f := range x.Facts {
@@ -88,7 +88,7 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	return nil
 }
 
-// copied is a copy that shares no list with an extraction.
+// copied returns a copy that shares no list with an extraction.
 func copied(x Extraction) Extraction {
 	x.Mentions, x.Facts = clipped(x.Mentions), clipped(x.Facts)
 	x.Attributes, x.Problems = clipped(x.Attributes), clipped(x.Problems)
@@ -98,8 +98,8 @@ func copied(x Extraction) Extraction {
 	return x
 }
 
-// Delete removes all that the documents said, and returns the number of chunks
-// that are gone. What other documents say too stays.
+// Delete removes the extractions of documents, and returns the number of removed chunks. Knowledge that other
+// documents state too stays.
 func (b *Base) Delete(docs ...string) int {
 	gone := make(map[string]bool, len(docs))
 	for _, d := range docs {
@@ -117,20 +117,20 @@ func (b *Base) Delete(docs ...string) int {
 	return before - b.chunks.Len()
 }
 
-// changed forgets the graph. The lock is held.
+// changed discards the cached graph. The caller holds the lock.
 func (b *Base) changed() {
 	b.graph = nil
 	b.changes++
 }
 
-// Clone returns a copy that changes on its own.
+// Clone returns an independent copy.
 func (b *Base) Clone() *Base {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return &Base{opts: b.opts, chunks: b.chunks.Copy(), words: b.words, graph: b.graph, changes: b.changes}
 }
 
-// Extractions yields the extractions, sorted by chunk, as of the beginning of the iteration.
+// Extractions yields the extractions at the beginning of the iteration, sorted by chunk.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
 		for _, x := range b.Clone().chunks.Values() {
@@ -141,9 +141,10 @@ func (b *Base) Extractions() iter.Seq[Extraction] {
 	}
 }
 
-// Graph makes the graph of all extractions. It is kept until the base changes; the only error is the context's.
+// Graph returns the graph of all extractions, and caches it until the base changes. The only error is the error
+// of the context.
 func (b *Base) Graph(ctx context.Context) (*Graph, error) {
-	now := b.Clone() // others may change b meanwhile
+	now := b.Clone() // b may change while the graph is built
 	if now.graph != nil {
 		return now.graph, nil
 	}
@@ -164,15 +165,15 @@ func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 	return g, nil
 }
 
-// noted is the extraction of a chunk and the numbers of its texts: name, type and description of each mention, head,
-// tail, relation and description of each fact, and the entity of each attribute. It does not change.
+// noted is the extraction of a chunk with the numbers of its texts: name, type and description of each mention,
+// head, tail, relation and description of each fact, and the entity of each attribute. It is immutable.
 type noted struct {
 	Extraction
 	numbers []int32
 }
 
-// dictionary numbers the texts of extractions, the empty text by 0, and folds each name and label once. Numbers do not
-// change, so all copies of a base share one. It is safe for concurrent use.
+// dictionary numbers the texts of extractions, beginning with the empty text as 0, and folds each name and
+// label once. Numbers never change, so all copies of a base share a dictionary. It is safe for concurrent use.
 type dictionary struct {
 	folding Folding
 
@@ -180,17 +181,17 @@ type dictionary struct {
 	ids map[string]int32
 	lexicon
 	newKeys, newLabelKeys []int32
-	perChunk              float64 // texts, in the first graph
+	perChunk              float64 // number of texts for each chunk of the first graph
 }
 
-// lexicon is a dictionary at one time, for readers.
+// lexicon is the state of a dictionary at one time.
 type lexicon struct {
 	texts           []string
-	names, labels   []form  // by the number of the name or label
-	keys, labelKeys []int32 // sorted by their texts
+	names, labels   []form  // spelling and key by the number of the name or label
+	keys, labelKeys []int32 // numbers of all keys, sorted by their texts
 }
 
-// form contains the numbers of a spelling and of its key. Both are 0 of a name that cannot be an entity.
+// form has the numbers of a spelling and of its key. Both are 0 for a name that cannot be an entity.
 type form struct{ spelling, key int32 }
 
 func newDictionary(folding Folding) *dictionary {
@@ -199,7 +200,8 @@ func newDictionary(folding Folding) *dictionary {
 	return d
 }
 
-// note copies an extraction in valid UTF-8, so that a saved base is restored unchanged, and numbers its texts.
+// note copies an extraction, replaces invalid UTF-8 in it, so that a saved base is restored unchanged, and
+// numbers its texts.
 func (d *dictionary) note(x Extraction) *noted {
 	x = copied(x)
 	d.mu.Lock()
@@ -213,7 +215,7 @@ func (d *dictionary) note(x Extraction) *noted {
 			}
 			id := by(*t)
 			if n.numbers = append(n.numbers, id); d.texts[id] == *t {
-				*t = d.texts[id] // in memory once
+				*t = d.texts[id] // equal texts share memory
 			}
 		}
 	}
@@ -245,7 +247,7 @@ func (d *dictionary) note(x Extraction) *noted {
 	return n
 }
 
-// id numbers a text. The lock is held, as in the functions below.
+// id returns the number of a text. The caller holds the lock, as for the methods below.
 func (d *dictionary) id(text string) int32 {
 	id, ok := d.ids[text]
 	if !ok {
@@ -256,7 +258,7 @@ func (d *dictionary) id(text string) int32 {
 	return id
 }
 
-// name numbers a name as it is written. Names that differ only in blanks are one.
+// name returns the number of a name as it is written. Names that differ only in white space have the same form.
 func (d *dictionary) name(text string) int32 {
 	id := d.id(text)
 	if d.names[id] != (form{}) || len(text) > maxName {
@@ -270,7 +272,7 @@ func (d *dictionary) name(text string) int32 {
 	return id
 }
 
-// label numbers a label: "born_in" is "Born in".
+// label returns the number of a label. "born_in" and "Born in" have the same key.
 func (d *dictionary) label(text string) int32 {
 	id := d.id(text)
 	if d.labels[id] == (form{}) {
@@ -282,7 +284,7 @@ func (d *dictionary) label(text string) int32 {
 	return id
 }
 
-// now returns the dictionary as it is, for the graph of some chunks.
+// now returns the current state of the dictionary, for a graph of the given number of chunks.
 func (d *dictionary) now(chunks int) lexicon {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -294,7 +296,7 @@ func (d *dictionary) now(chunks int) lexicon {
 	return d.lexicon
 }
 
-// merge adds numbers of texts to some that are in the order of their texts, each once.
+// merge inserts numbers of texts into a list without repetitions that is sorted by the texts.
 func (d *dictionary) merge(old, added []int32) []int32 {
 	if len(added) == 0 {
 		return old
@@ -309,7 +311,7 @@ func (d *dictionary) merge(old, added []int32) []int32 {
 	return slices.Compact(append(out, old...))
 }
 
-// tooLarge reports whether most texts are not of these chunks.
+// tooLarge reports whether most texts are no longer used, given the number of chunks.
 func (d *dictionary) tooLarge(chunks int) bool {
 	const some = 1 << 12
 	d.mu.Lock()
@@ -317,7 +319,7 @@ func (d *dictionary) tooLarge(chunks int) bool {
 	return d.perChunk > 0 && float64(len(d.texts)) > 2*d.perChunk*float64(chunks)+some
 }
 
-// renumber gives a base a dictionary of its own chunks alone.
+// renumber gives a base a new dictionary with the texts of its own chunks.
 func (b *Base) renumber(ctx context.Context) error {
 	b.words = newDictionary(b.opts.Folding)
 	chunks := b.chunks.Copy()

@@ -13,11 +13,11 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// stride is the number of chunks between two looks at the context.
+// stride is the number of chunks between two checks of the context.
 const stride = 1 << 10
 
-// build makes the graph of the extractions of chunks, in the order of these. It numbers the entities by key and
-// gathers by counting, so the result does not depend on the numbers of the texts.
+// build makes the graph of the extractions of chunks, in their order. It numbers the entities by key and sorts
+// by counting, so the result does not depend on the numbers of the texts.
 func build(ctx context.Context, o Options, words lexicon, chunks []*noted) (*Graph, error) {
 	b := &builder{o: o, lexicon: words, g: &Graph{folding: o.Folding, Passages: make([]Passage, 0, len(chunks))}}
 	for i, x := range chunks {
@@ -44,15 +44,15 @@ type builder struct {
 	lexicon
 
 	uses       []use
-	typed      []pair       // key, type
-	said       []statedText // list is a key
+	typed      []pair       // pairs of a key and a type
+	said       []statedText // list is the key of an entity
 	attributes []property
 	facts      []fact
 
-	entity []int32 // of a key
+	entity []int32 // entity of each key
 }
 
-// use is an entity's name in a passage, property what a passage says about it, fact a triple.
+// use is a mention of a name in a passage, property an attribute that a passage states, fact a triple.
 type (
 	pair     struct{ key, item int32 }
 	use      struct{ key, spelling, passage int32 }
@@ -64,19 +64,20 @@ type (
 		head, tail int32
 		label      form
 		passage    int32
-		text       int32 // 0 for none
+		text       int32 // number of the description, 0 for none
 		of         *Fact
 	}
 )
 
-// read takes in what one chunk says.
+// read collects the knowledge of one chunk.
 func (b *builder) read(p int32, x *noted) {
 	b.g.Passages = append(b.g.Passages, Passage{x.Chunk, x.Doc})
 	for _, p := range x.Problems {
 		p.Chunk = x.Chunk
 		b.g.Rejected = append(b.g.Rejected, p)
 	}
-	// usable reports whether all names have keys, and rejects the record of these words otherwise.
+	// usable reports whether all names have keys. If one has none, it adds the record, given as words, to
+	// Rejected.
 	usable := func(kind string, words []string, names ...int32) bool {
 		for _, n := range names {
 			if b.names[n].key == 0 {
@@ -119,7 +120,7 @@ func (b *builder) read(p int32, x *noted) {
 	}
 }
 
-// reason explains why a name has no key.
+// reason says why a name has no key.
 func (b *builder) reason(name string) string {
 	if len(name) > maxName {
 		return fmt.Sprintf("a name of %d bytes, more than %d", len(name), maxName)
@@ -127,14 +128,14 @@ func (b *builder) reason(name string) string {
 	return fmt.Sprintf("nothing is left of the name when it is folded (%s)", b.o.Folding)
 }
 
-// use takes in one use of a name, and returns its key.
+// use records a mention of a name in passage p, and returns the key of the name.
 func (b *builder) use(p, name int32) int32 {
 	f := b.names[name]
 	b.uses = append(b.uses, use{f.key, f.spelling, p})
 	return f.key
 }
 
-// dropUndescribed leaves out uses and facts of keys that nothing describes or types.
+// dropUndescribed removes mentions, attributes and facts of names without a description and a type.
 func (b *builder) dropUndescribed() {
 	listed := make([]bool, len(b.texts))
 	for _, t := range b.typed {
@@ -156,7 +157,7 @@ func (b *builder) dropUndescribed() {
 	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !listed[a.key] })
 }
 
-// number gives ids to the keys in use, by their order.
+// number numbers the entities in the order of their keys.
 func (b *builder) number() {
 	used := make([]bool, len(b.texts))
 	n := 0
@@ -176,7 +177,7 @@ func (b *builder) number() {
 	}
 }
 
-// entities gathers the mentions and descriptions of each entity.
+// entities collects the names, types and descriptions of each entity.
 func (b *builder) entities() {
 	n := len(b.g.Entities)
 	spelt, typed := make([]link, len(b.uses)), make([]link, len(b.typed))
@@ -225,11 +226,11 @@ func (b *builder) properties() {
 	}
 }
 
-// relations gathers the facts that say the same. Weights are added in the order of the chunks.
+// relations merges the facts with the same head, label and tail. Weights are added in the order of the chunks.
 func (b *builder) relations() {
-	rank := make([]int32, len(b.texts)) // of a label's key among all
+	rank := make([]int32, len(b.texts)) // rank of the key of each label, from 1
 	for place, key := range b.labelKeys {
-		rank[key] = int32(place) + 1 // the empty one is the first
+		rank[key] = int32(place) + 1 // the empty label has rank 0
 	}
 	for i := range b.facts {
 		b.facts[i].head, b.facts[i].tail = b.entity[b.facts[i].head], b.entity[b.facts[i].tail]
@@ -255,7 +256,7 @@ func (b *builder) relations() {
 	b.g.relationDescriptions = described(n, said, b.texts)
 }
 
-// same yields the sorted facts that say the same.
+// same yields groups of facts with the same head, label and tail, from the sorted facts.
 func (b *builder) same() iter.Seq[[]fact] {
 	return func(yield func([]fact) bool) {
 		for lo, hi := 0, 0; lo < len(b.facts); lo = hi {
@@ -275,7 +276,7 @@ func (b *builder) relation(facts []fact) Relation {
 	var keywords []string
 	for i := range facts {
 		r.Weight += cmp.Or(facts[i].of.Weight, 1)
-		if len(facts) > 1 || len(r.Keywords) > 1 { // otherwise the relation has the list of its fact
+		if len(facts) > 1 || len(r.Keywords) > 1 { // otherwise the relation shares the list of its only fact
 			keywords = append(keywords, facts[i].of.Keywords...)
 		}
 	}
@@ -287,7 +288,7 @@ func (b *builder) relation(facts []fact) Relation {
 	return r
 }
 
-// commonest is the label that most of the facts have, of such the first in the alphabet.
+// commonest returns the most frequent spelling of the label, the first in the alphabet of several.
 func (b *builder) commonest(facts []fact) string {
 	best, most := facts[0].label.spelling, 0
 	if len(facts) > 1 {
@@ -303,7 +304,7 @@ func (b *builder) commonest(facts []fact) string {
 	return b.texts[best]
 }
 
-// index lists the passages of each entity and relation.
+// index lists the passages of each entity and relation, and the other way round.
 func (b *builder) index() {
 	passages := len(b.g.Passages)
 	named := make([]link, len(b.uses))

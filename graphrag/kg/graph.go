@@ -13,13 +13,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// Graph is the knowledge of a [Base], put together: what the chunks say about each entity in one place. It
-// depends on the extractions in the base and its options alone, not on the order of insertions and
-// deletions. It is immutable and safe for concurrent use; callers must not change its slices.
+// Graph is the merged knowledge of a [Base]: all statements of the chunks about an entity are in one place. It
+// depends only on the extractions in the base and its options, not on the order of insertions and deletions. It
+// is immutable and safe for concurrent use; callers must not change its slices.
 type Graph struct {
-	// Entities are sorted by key, Relations by head, label and tail, Passages
-	// by chunk ID. Their places are the ids used everywhere. An index of chunks numbers
-	// these in its own order: [Graph.Passage] finds the passage of a chunk.
+	// Entities are sorted by key, Relations by head, label and tail, Passages by chunk ID. Their indexes in
+	// these lists are the ids in all methods. An index of chunks may number them in another order:
+	// [Graph.Passage] finds the passage of a chunk.
 	Entities  []Entity
 	Relations []Relation
 	Passages  []Passage
@@ -37,7 +37,7 @@ type Graph struct {
 	entityDescriptions, relationDescriptions lists[Description]
 }
 
-// Find returns the entity of a name, whatever its spelling.
+// Find returns the entity with a name, in any spelling that is folded to its key.
 func (g *Graph) Find(name string) (int32, bool) {
 	id, ok := slices.BinarySearchFunc(g.Entities, g.Key(name), func(e Entity, key string) int { return strings.Compare(e.Key, key) })
 	return int32(id), ok
@@ -49,17 +49,17 @@ func (g *Graph) Passage(chunk string) (int32, bool) {
 	return int32(p), ok
 }
 
-// Known reports whether there is an entity of a name, for a search for names in texts.
+// Known reports whether there is an entity with a name, for a search for names in texts.
 func (g *Graph) Known(name string) bool {
 	_, ok := g.Find(name)
 	return ok
 }
 
-// Key folds a name as the keys of entities are folded. Fold names before comparing
-// them with keys, as link.NameIndex does.
+// Key folds a name by the rule of the entities' keys. Fold names before comparing them with keys, as
+// link.NameIndex does.
 func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 
-// Folding returns the rule of Key.
+// Folding returns the rule by which Key folds names.
 func (g *Graph) Folding() Folding { return g.folding }
 
 // Ends returns the head and the tail of each relation.
@@ -71,7 +71,7 @@ func (g *Graph) Ends() [][2]int32 {
 	return ends
 }
 
-// Triple returns a relation in words.
+// Triple returns a relation as a triple of names and label.
 func (g *Graph) Triple(r int32) graphrag.Triple {
 	rel := &g.Relations[r]
 	return graphrag.Triple{Head: g.Entities[rel.Head].Name, Relation: rel.Label, Tail: g.Entities[rel.Tail].Name}
@@ -88,24 +88,23 @@ func (g *Graph) RelationDescriptions(r int32) []Description {
 	return clipped(g.relationDescriptions.Of(r))
 }
 
-// EntityPassages are the passages that name an entity, in order, with the number of times.
+// EntityPassages returns the passages that name an entity, in order, each with the number of mentions.
 func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.Of(e) }
 
-// PassageEntities are the entities that a passage names, in order.
+// PassageEntities returns the entities that a passage names, in order.
 func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.Of(p) }
 
-// RelationPassages are the passages that state a relation, in order, with the number of times.
+// RelationPassages returns the passages that state a relation, in order, each with the number of facts.
 func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.Of(r) }
 
-// PassageRelations are the relations that a passage states, in order.
+// PassageRelations returns the relations that a passage states, in order.
 func (g *Graph) PassageRelations(p int32) []Posting { return g.chunkRelations.Of(p) }
 
-// EntityRelations are the relations in which an entity is head or tail, in
-// order; the count is 2 where it is both.
+// EntityRelations returns the relations with an entity as head or tail, in order; the count is 2 if it is both.
 func (g *Graph) EntityRelations(e int32) []Posting { return g.entityRelations.Of(e) }
 
-// Phrases returns the entities that are ends of facts, HippoRAG's phrases, and
-// for every entity the number of passages that state a fact about it.
+// Phrases returns the entities that are head or tail of a relation, which HippoRAG calls phrases, and, for
+// every entity, the number of passages that state a fact about it.
 func (g *Graph) Phrases() (phrases, passages []int32) {
 	passages = make([]int32, len(g.Entities))
 	var ends []int32
@@ -123,8 +122,8 @@ func (g *Graph) Phrases() (phrases, passages []int32) {
 	return phrases, passages
 }
 
-// AppendFactEntities appends the entities of the facts that a passage states,
-// sorted, each once: what HippoRAG calls the phrases of a passage.
+// AppendFactEntities appends the heads and tails of the facts that a passage states, sorted, each once.
+// HippoRAG calls them the phrases of a passage.
 func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
 	from := len(to)
 	for _, r := range g.PassageRelations(p) {
@@ -134,8 +133,8 @@ func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
 	return to[:from+len(slices.Compact(to[from:]))]
 }
 
-// Pairs are the relations by the two entities that they join, in the order of these. If
-// directed is set, those from a to b are apart from those from b to a.
+// Pairs returns lists of the relations between the same two entities, sorted by the entities. With directed,
+// the relations from a to b and those from b to a are in different lists.
 func (g *Graph) Pairs(directed bool) Lists {
 	ends := g.Ends()
 	order := make([]int32, len(ends))
@@ -156,8 +155,8 @@ func (g *Graph) Pairs(directed bool) Lists {
 	return pairs
 }
 
-// Degrees returns the mean and the largest number of other entities that one entity has
-// relations with, and the share of entities that have none.
+// Degrees returns the mean and the largest number of other entities to which an entity has relations, and the
+// share of entities without relations.
 func (g *Graph) Degrees() (mean float64, most int, isolated float64) {
 	n := len(g.Entities)
 	if n == 0 {
@@ -180,28 +179,28 @@ func (g *Graph) Degrees() (mean float64, most int, isolated float64) {
 	return float64(ends) / float64(n), most, float64(alone) / float64(n)
 }
 
-// Synonym says that an entity has found another whose name is like its own. It has a direction: a name that
-// is too short does not look for synonyms but may be one.
+// Synonym says that the entity From has found the entity To, whose name is similar. It has a direction: a name
+// that is too short does not look for synonyms, but may be one.
 type Synonym struct {
 	From, To int32
 	Score    float64
 }
 
-// ViewOptions say which of a graph's knowledge becomes edges. The weights are HippoRAG 2's balance: 2 for a
-// fact, the score for each direction of a synonym, 1 for a passage and an entity it states a fact about.
+// ViewOptions decide which knowledge of a graph becomes edges. HippoRAG 2 has the same weights: 2 for a fact,
+// the score for each direction of a synonym, 1 for a passage and an entity of one of its facts.
 type ViewOptions struct {
-	// Synonyms become edges; two that answer each other add up.
+	// Synonyms become edges; the scores of both directions are added.
 	Synonyms []Synonym
-	// Overwrite lets a synonym take the place of the facts in its direction,
-	// half of their weight, instead of adding to them (HippoRAG's code).
+	// Overwrite makes a synonym replace the facts in its direction, which are half of their weight, instead of
+	// adding to them (as HippoRAG's code does).
 	Overwrite bool
-	// Passages adds the passages as nodes, with an edge to each entity of their facts,
-	// or with Mentioned to each entity they name at all.
+	// Passages adds the passages as nodes, with an edge to each entity of their facts; with Mentioned to each
+	// entity that they name.
 	Passages  bool
 	Mentioned bool
 }
 
-// View is a graph of ids: entity e is node e, passage p is node Entities+p.
+// View is a graph whose node e is entity e, and whose node Entities+p is passage p.
 type View struct {
 	*graph.Graph
 	// Entities and Passages are the numbers of nodes of each kind.
@@ -211,7 +210,7 @@ type View struct {
 // Passage returns the node of a passage.
 func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
 
-// View makes a weighted undirected graph of the facts. A fact about one entity alone is no edge.
+// View makes a weighted undirected graph of the facts. A fact whose head is its tail is no edge.
 func (g *Graph) View(o ViewOptions) (*View, error) {
 	v := &View{Entities: len(g.Entities)}
 	edges, err := g.entityEdges(o)
@@ -224,13 +223,13 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 	}
 	built, err := graph.New(v.Entities+v.Passages, edges)
 	if err != nil {
-		return nil, fmt.Errorf("kg: %w", err)
+		return nil, fmt.Errorf("kg: view: make the graph: %w", err)
 	}
 	v.Graph = built
 	return v, nil
 }
 
-// entityEdges returns the facts and the synonyms, each as half an edge in its direction; with Overwrite a
+// entityEdges returns the facts and the synonyms, each as half an edge in its direction. With Overwrite, a
 // synonym replaces the facts in its direction.
 func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 	edges := make([]graph.Edge, 0, 2*len(g.Relations)+len(o.Synonyms))
@@ -252,7 +251,7 @@ func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 	}
 	for _, e := range edges {
 		if n := uint32(len(g.Entities)); uint32(e.From) >= n || uint32(e.To) >= n {
-			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", e.From, e.To, n)
+			return nil, fmt.Errorf("kg: view: a synonym is from entity %d to %d: the graph has %d entities", e.From, e.To, n)
 		}
 	}
 	return edges, nil
@@ -277,20 +276,20 @@ func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {
 	return edges
 }
 
-// Lists are lists of numbers in one array. There are as many as pairs of entities, and most
-// have one number, for which a slice header would be six times as large.
+// Lists holds lists of numbers in one array. There are as many lists as pairs of entities, and most have a
+// single number, for which a slice header would be six times as large.
 type Lists struct{ lists[int32] }
 
-// lists are lists of items, one behind the other.
+// lists holds lists of items in one array.
 type lists[T any] struct {
 	ends  []int32
 	items []T
 }
 
-// Len is the number of lists.
+// Len returns the number of lists.
 func (l *lists[T]) Len() int { return len(l.ends) }
 
-// Of is a list; it must not be changed.
+// Of returns list i; the caller must not change it.
 func (l *lists[T]) Of(i int32) []T {
 	lo, hi := int32(0), l.ends[i]
 	if i > 0 {
@@ -299,7 +298,7 @@ func (l *lists[T]) Of(i int32) []T {
 	return l.items[lo:hi:hi]
 }
 
-// All are the lists in their order.
+// All yields the lists in their order.
 func (l *lists[T]) All() iter.Seq2[int32, []T] {
 	return func(yield func(int32, []T) bool) {
 		for i := range int32(l.Len()) {
@@ -310,7 +309,7 @@ func (l *lists[T]) All() iter.Seq2[int32, []T] {
 	}
 }
 
-// Append adds a list.
+// Append appends a list.
 func (l *lists[T]) Append(list ...T) {
 	l.items = append(l.items, list...)
 	l.ends = append(l.ends, int32(len(l.items)))
@@ -321,7 +320,7 @@ func (l *lists[T]) Clip() {
 	l.ends, l.items = clipped(l.ends), clipped(l.items)
 }
 
-// begin replaces the sizes of lists by their beginnings, which become the ends as the lists are filled.
+// begin replaces the sizes of lists by their start offsets. They become the ends when the lists are filled.
 func begin(sizes []int32) {
 	at := int32(0)
 	for i, size := range sizes {
@@ -330,7 +329,8 @@ func begin(sizes []int32) {
 	}
 }
 
-// Incident are for each of n entities the pairs that it is in; ends returns the two entities of each of m pairs.
+// Incident returns, for each of n entities, the pairs that contain it; ends returns the entities of each of m
+// pairs.
 func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
 	l := Lists{lists[int32]{make([]int32, n), make([]int32, 2*m)}}
 	for p := range int32(m) {
@@ -348,15 +348,15 @@ func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
 	return l
 }
 
-// statedText is a text in a passage about an entity or a relation.
+// statedText is a text that a passage states about an entity or a relation, which is list.
 type statedText struct{ list, passage, text int32 }
 
-// described groups texts by the thing that they describe (0 to n-1): equal texts once, in the
-// order of their first passages. said is sorted by thing, then by passage; it is overwritten.
+// described groups texts by the entity or relation that they describe (0 to n-1): equal texts once, in the
+// order of their first passages. said is sorted by entity or relation, then by passage; it is overwritten.
 func described(n int, said []statedText, texts []string) lists[Description] {
 	out := lists[Description]{ends: make([]int32, 0, n)}
-	place := make([]int, len(texts)) // of a text among the descriptions, from 1
-	first := 0                       // description of the thing
+	place := make([]int, len(texts)) // index of each text in out.items, plus 1
+	first := 0                       // index of the first description of the current list
 	for i := range said {
 		s := &said[i]
 		for len(out.ends) < int(s.list) {
@@ -369,14 +369,14 @@ func described(n int, said []statedText, texts []string) lists[Description] {
 			place[s.text] = d + 1
 			out.items = append(out.items, Description{Text: texts[s.text]})
 		}
-		s.text = int32(d) // from here on the number of the description
+		s.text = int32(d) // from here on the index of the description
 	}
 	for len(out.ends) < n {
 		out.ends = append(out.ends, int32(len(out.items)))
 	}
 	out.items = clipped(out.items)
 	said = sorted(said, len(out.items), func(s *statedText) int32 { return s.text })
-	passages := make([]int32, 0, len(said)) // in the order of the descriptions
+	passages := make([]int32, 0, len(said)) // passages of all descriptions, in their order
 	for i, s := range said {
 		if i > 0 && s == said[i-1] {
 			continue
@@ -388,7 +388,7 @@ func described(n int, said []statedText, texts []string) lists[Description] {
 	return out
 }
 
-// ranked are texts by frequency, equal ones by the text.
+// ranked returns texts by descending frequency, equal frequencies in alphabetical order.
 func ranked(p lists[Posting], texts []string) lists[Count] {
 	out := lists[Count]{p.ends, make([]Count, len(p.items))}
 	for i, x := range p.items {
@@ -404,7 +404,7 @@ func ranked(p lists[Posting], texts []string) lists[Count] {
 	return out
 }
 
-// clipped is a copy without spare capacity, nil of an empty list.
+// clipped returns a copy without spare capacity; nil for an empty list.
 func clipped[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -412,11 +412,11 @@ func clipped[T any](list []T) []T {
 	return append(make([]T, 0, len(list)), list...)
 }
 
-// link is one occurrence of an item in a list.
+// link says that an item occurs once in a list.
 type link struct{ list, item int32 }
 
-// gather makes n lists of links, sorted by item and counted. It sorts by
-// counting, first by item and then by list, so time and memory are linear.
+// gather makes n lists of the items of links, sorted and with counts. It sorts by counting, first by item and
+// then by list, so time and memory are linear.
 func gather(n, items int, links []link) lists[Posting] {
 	links = sorted(links, items, func(l *link) int32 { return l.item })
 	links = sorted(links, n, func(l *link) int32 { return l.list })
@@ -439,7 +439,7 @@ func gather(n, items int, links []link) lists[Posting] {
 	return p
 }
 
-// sorted returns items by a key below n, equal ones in their order.
+// sorted returns items sorted by a key below n; items with equal keys keep their order.
 func sorted[T any](items []T, n int, key func(*T) int32) []T {
 	next := make([]int32, n)
 	for i := range items {
@@ -455,7 +455,7 @@ func sorted[T any](items []T, n int, key func(*T) int32) []T {
 	return out
 }
 
-// transpose turns lists of items into lists of those lists.
+// transpose returns, for each item, the lists that contain it.
 func transpose(p lists[Posting], items int) lists[Posting] {
 	q := lists[Posting]{make([]int32, items), make([]Posting, len(p.items))}
 	for _, x := range p.items {

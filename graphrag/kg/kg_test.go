@@ -112,7 +112,7 @@ func TestInsertRefuses(t *testing.T) {
 	err := b.Insert(chunk("a#0"), Extraction{Doc: "a"}, chunk("a#0"),
 		chunk("a#1", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: math.NaN()}),
 		chunk("a#2", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: -1}))
-	for _, want := range []string{"extraction 1", `second one of chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
+	for _, want := range []string{"extraction 1", `has the same chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
 		check.Fails(t, err, want)
 	}
 	check.Equal(t, b.chunks.Len(), 0, "chunks were added")

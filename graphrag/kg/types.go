@@ -9,42 +9,42 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Entity is a person, place, thing or idea, by whatever names it is called.
+// Entity is a person, place, thing or idea, with all names that texts give it.
 type Entity struct {
-	// Key is the folded name, Name the spelling used most.
+	// Key is the folded name, Name the most frequent spelling.
 	Key, Name string
-	// Names are all spellings and Types all types it was given, most frequent
-	// first; Type is the first of them, "" when there is none.
+	// Names are all spellings and Types all types that were given, most frequent first. Type is the first type,
+	// "" if there is none.
 	Type  string
 	Names []Count
 	Types []Count
-	// Mentions is the number of times it was named.
+	// Mentions is the number of mentions in all chunks.
 	Mentions   int
 	Attributes []Property
 }
 
-// Count is a text and how often it was given.
+// Count is a text and the number of times that it was given.
 type Count struct {
 	Text string
 	N    int
 }
 
-// Description is a text about something, with the passages that it came from. Equal texts are one.
+// Description is a text about an entity or a relation, with the passages that state it. Equal texts are merged.
 type Description struct {
 	Text     string
 	Passages []int32
 }
 
-// Property is an attribute of an entity and the passages that say so.
+// Property is an attribute of an entity, with the passages that state it.
 type Property struct {
 	Key, Value string
 	Passages   []int32
 }
 
-// Relation merges all facts of equal head, label and tail.
+// Relation merges all facts with the same head, label and tail.
 type Relation struct {
 	Head, Tail int32
-	// Label is the spelling used most, Key the folded one.
+	// Label is the most frequent spelling, Key the folded label.
 	Label, Key string
 	// Count is the number of facts, Weight the sum of their strengths.
 	Count  int
@@ -58,13 +58,13 @@ type Passage struct {
 	Chunk, Doc string
 }
 
-// Posting says how often something occurs somewhere.
+// Posting is an item, by its id, and the number of times that it occurs.
 type Posting struct {
 	ID, Count int32
 }
 
-// Extraction contains the knowledge found in one chunk: the unit that is added to a
-// graph and, when its document is deleted, removed again.
+// Extraction contains the knowledge found in one chunk. It is the unit that is added to a graph, and removed
+// when its document is deleted.
 type Extraction struct {
 	// Chunk is the ID of the chunk, Doc the ID of its document.
 	Chunk string `json:"chunk"`
@@ -74,36 +74,36 @@ type Extraction struct {
 	Facts      []Fact      `json:"facts,omitempty"`
 	Attributes []Attribute `json:"attributes,omitempty"`
 
-	// Problems lists unusable input of the extractor, from a malformed record of a
-	// model to the whole chunk. [Graph.Rejected] contains them.
+	// Problems lists unusable input of the extractor, from a malformed record of a model to a whole chunk.
+	// [Graph.Rejected] contains them.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is something that is not in a graph though it was in a source or a reply, and why.
+// Problem is a record of a source or a reply that the graph does not contain, and the reason.
 type Problem struct {
-	// Chunk is the ID of the chunk it is in, in [Graph.Rejected]; an extraction has its own.
+	// Chunk is the ID of the chunk in which the problem occurred; it is set in [Graph.Rejected] only.
 	Chunk string `json:"chunk,omitempty"`
 	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or "attribute".
 	Kind string `json:"kind"`
-	// Text is the beginning of it.
+	// Text is the beginning of the record.
 	Text   string `json:"text,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// The kinds of [Problem] that are of a whole chunk: no usable reply for it, and one
-// that the model declined to give or a filter stopped.
+// The values of [Problem].Kind for a whole chunk: there was no usable reply for it, or the model refused or a
+// filter stopped the reply.
 const (
 	ProblemChunk   = "chunk"
 	ProblemRefused = "refused chunk"
 )
 
-// Span is a range of bytes of the chunk's text. The zero Span means that the place is not known.
+// Span is a range of bytes of the chunk's text. The zero Span means that the position is unknown.
 type Span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// Mention is an entity in a chunk, as it is called there.
+// Mention is an entity in a chunk, with the name that the chunk gives it.
 type Mention struct {
 	Name        string `json:"name"`
 	Type        string `json:"type,omitempty"`
@@ -111,14 +111,14 @@ type Mention struct {
 	Span        Span   `json:"span,omitzero"`
 }
 
-// Fact is a triple a chunk states.
+// Fact is a triple that a chunk states.
 type Fact struct {
 	graphrag.Triple
 	Description string   `json:"description,omitempty"`
 	Keywords    []string `json:"keywords,omitempty"`
-	// Weight is the strength that a model stated; 0 means 1.
+	// Weight is the strength that a model gave; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
-	// Span is the sentence that says so.
+	// Span is the sentence that states the fact.
 	Span Span `json:"span,omitzero"`
 }
 
@@ -130,20 +130,21 @@ type Attribute struct {
 	Span   Span   `json:"span,omitzero"`
 }
 
-// Folding is the rule by which the spellings of a name meet in one entity.
+// Folding is the rule that decides which spellings of a name are the same entity.
 type Folding string
 
 const (
-	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
-	// of every script count. A name of nothing but punctuation keeps it.
+	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols of every script count. A name
+	// that consists of punctuation keeps it.
 	FoldUnicode Folding = "unicode"
-	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions): lower case, and a blank for every
-	// character that is not an ASCII letter or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are
-	// two. A name without a Latin letter or digit is lost. It is here to compare with published figures.
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions), for comparisons with published
+	// figures: lower case, and a blank for every character other than an ASCII letter or digit, none at the
+	// ends. Runs of blanks stay, so "a. b" and "a b" differ. A name without such letters and digits is
+	// rejected.
 	FoldASCII Folding = "ascii"
 )
 
-// Key is the folded name; folded again it stays the same. It is "" for a name without a letter or digit.
+// Key returns the folded name, "" for a name without a letter or digit. Folding a key again does not change it.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)
@@ -164,10 +165,10 @@ func foldASCII(name string) string {
 		}
 		return ' '
 	}
-	// The reference lowers first, which takes the Kelvin sign to a k and the dotted
-	// capital I to an i with a mark.
+	// The reference program lowers the case first, which turns the Kelvin sign into k and the dotted capital I
+	// into i with a mark.
 	return strings.Trim(strings.Map(blank, strings.ToLower(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "İ", "i\u0307"))), " ")
 }
 
-// oneLine is a text with single blanks and no bytes that are not UTF-8.
+// oneLine returns a text with single blanks as white space, without bytes that are not UTF-8.
 func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

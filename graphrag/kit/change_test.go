@@ -201,7 +201,7 @@ func TestSaveAppends(t *testing.T) {
 	size = save(s)
 	for _, cut := range []int64{1, 64, 65, 66} { // also at the end of a part, where the file has an earlier state
 		check.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
-		check.Fails(t, check.Err(opened.Open(t.Context(), dir)), "it was cut", "cut by %d bytes", cut)
+		check.Fails(t, check.Err(opened.Open(t.Context(), dir)), "the file was cut off", "cut by %d bytes", cut)
 	}
 }
 

@@ -26,26 +26,26 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// Corpus is the input of a recipe's Build. A retriever that is to leave the texts of a corpus in its store keeps
-// neither the corpus, its chunks nor its graph, but the Ranking, the results of the other methods and of [Keep],
-// and numbers.
+// Corpus is the input of a recipe's Build. If a retriever is to leave the texts of a corpus in the store, it
+// must not keep the corpus, its chunks or its graph, but may keep the Ranking, the results of other methods and
+// of [Keep], and numbers.
 type Corpus struct {
 	retrieve.Ranking
-	// Chunks are sorted by ID; chunk i is number i of the Ranking and passage i of the graph.
+	// Chunks are sorted by ID; the index of a chunk is its number in the Ranking and its passage in the graph.
 	Chunks []graphrag.Chunk
 	// Graph is the knowledge graph of the chunks; nil without an extractor.
 	Graph *kg.Graph
 
 	kit    Kit
 	fitted func(context.Context) (embed.Embedder, error)
-	mapped *mappings // nil in memory
+	mapped *mappings // nil if the corpus is in memory
 }
 
-// Corpus returns a corpus for retrievers that are built without a [System]. A
-// graph, if there is one, has chunk i as passage i.
+// Corpus returns a corpus for retrievers that are built without a [System]. Passage i of g, if not nil, must be
+// chunk i.
 func (k Kit) Corpus(chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	c := &Corpus{Ranking: retrieve.NewRanking(chunks), Chunks: chunks, Graph: g, kit: k}
-	texts := chunks // until they are learnt
+	texts := chunks // nil after the embedder has learnt from them
 	var lock sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
@@ -56,7 +56,7 @@ func (k Kit) Corpus(chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 		}
 		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(texts).All()))
 		if err == nil && e == nil {
-			err = errors.New("the kit's Embed gave no embedder")
+			err = errors.New("the kit's Embed returned no embedder and no error")
 		}
 		if embedder = e; e != nil {
 			texts = nil
@@ -69,19 +69,19 @@ func (k Kit) Corpus(chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 // Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
 
-// Finder returns Find for texts that are found while questions are answered.
+// Finder returns a function like Find, for texts that are found while questions are answered.
 func (c *Corpus) Finder() func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	find, fitted := c.kit.Find, c.fitted
 	return func(ctx context.Context, texts text.List) (retrieve.Texts, error) { return find(ctx, fitted, texts) }
 }
 
-// Find makes an index of texts, compared with questions as the kit does.
+// Find makes an index that compares texts with questions, by the kit's Find.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	t, err := c.kit.Find(ctx, c.fitted, texts)
 	return mapIndex(ctx, c.mapped, t, err)
 }
 
-// Vectors compares texts by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
+// Vectors indexes texts to compare them by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
 func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vectors, error) {
 	e, err := c.fitted(ctx)
 	if err != nil {
@@ -91,20 +91,20 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 	return mapIndex(ctx, c.mapped, v, err)
 }
 
-// Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
+// Sparse returns a retriever that ranks the chunks by their words, as [retrieve.NewSparse] does.
 func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
 	ix, err := bm25.Build(ctx, c.Chunks, o)
 	w, err := mapIndex(ctx, c.mapped, &retrieve.Words{Index: ix}, err)
 	return c.nearest(w.Found, "bm25", err)
 }
 
-// Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
+// Dense returns a retriever that ranks the chunks by the kit's embedder, as [retrieve.NewDense] does.
 func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
 	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
 	return c.nearest(v.Best, "dense", err)
 }
 
-// nearest ranks the chunks that are found, if there was no error.
+// nearest returns a retriever of the chunks that find returns, unless err is an error.
 func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), by string, err error) (graphrag.Retriever, error) {
 	if err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func (c *Corpus) Triples(ctx context.Context, from iter.Seq2[triples.Triple, err
 	return ix, err
 }
 
-// Keep returns a function with the n values of another, for use while questions are answered. Of a corpus in a store they
-// lie as JSON in a file and are read one by one, and at is not held.
+// Keep returns a function with the values at(0) to at(n-1), for use while questions are answered. For a corpus
+// in a store the values are written to a file as JSON and read one by one, and at is not kept.
 func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) {
 	if c.mapped == nil {
 		return at, nil
@@ -150,12 +150,12 @@ func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) 
 		return string(data)
 	}))
 	return func(i int32) (v T) {
-		_ = json.Unmarshal([]byte(list.At(int(i))), &v) // what was written before
+		_ = json.Unmarshal([]byte(list.At(int(i))), &v) // Keep has encoded it
 		return v
 	}, errors.Join(err, failed)
 }
 
-// Known returns [kg.Graph.Known] for use while questions are answered.
+// Known returns [kg.Graph.Known], for use while questions are answered.
 func (c *Corpus) Known() (func(name string) bool, error) {
 	if c.mapped == nil {
 		return c.Graph.Known, nil
@@ -169,7 +169,7 @@ func (c *Corpus) Known() (func(name string) bool, error) {
 	}, err
 }
 
-// stored keeps the texts of the corpus in a table and in mapped files.
+// stored moves the texts of the corpus out of memory: chunks are read from a table, lists from mapped files.
 func (c *Corpus) stored(ctx context.Context, from *source, s *mappings) (err1 error) {
 	var err2 error
 	c.mapped = s
@@ -186,14 +186,14 @@ func (c *Corpus) stored(ctx context.Context, from *source, s *mappings) (err1 er
 	return errors.Join(err1, err2, ctx.Err())
 }
 
-// source is the table of the chunks that a state reads.
+// source is the table from which a state reads chunks.
 type source struct{ table store.Table }
 
 // chunksOf reads chunks from a table.
 func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chunk, error) {
 	records, err := t.Get(ctx, ids...)
 	if err == nil && len(records) != len(ids) {
-		err = fmt.Errorf("%d of %d chunks are in the store, the first of them %.80q: it was changed by something else: index again", len(records), len(ids), ids[0])
+		err = fmt.Errorf("the store has %d of %d chunks, beginning with %.80q: another program changed it: index again", len(records), len(ids), ids[0])
 	}
 	out := make([]graphrag.Chunk, len(records))
 	for i, r := range records {
@@ -203,8 +203,8 @@ func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chun
 	return out, err
 }
 
-// mappings are indexes and lists of texts that a system in a store derived from its documents, as mapped files of a
-// temporary folder, so that they take no heap. What was read of them is valid until close.
+// mappings are the indexes and lists of texts that a system in a store derives from its documents. They are
+// memory-mapped files in a temporary folder, which use no heap. Data read from them is valid until close.
 type mappings struct {
 	dir    string
 	remove func() error
@@ -219,7 +219,7 @@ func newMappings() (*mappings, error) {
 	return &mappings{dir: dir, remove: remove}, err
 }
 
-// next returns a new folder.
+// next returns the path of a new folder.
 func (s *mappings) next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,14 +227,14 @@ func (s *mappings) next() string {
 	return filepath.Join(s.dir, strconv.Itoa(s.made))
 }
 
-// until calls a function at the end.
+// until registers a function that close calls.
 func (s *mappings) until(end func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closes = append(s.closes, end)
 }
 
-// mapIndex replaces an index by one in a mapped file, if there are mappings.
+// mapIndex moves an index to mapped files, if s is not nil.
 func mapIndex[T retrieve.Texts](ctx context.Context, s *mappings, t T, err error) (T, error) {
 	m, ok := any(t).(interface {
 		Mapped(ctx context.Context, dir string) (retrieve.Texts, func() error, error)
@@ -250,7 +250,7 @@ func mapIndex[T retrieve.Texts](ctx context.Context, s *mappings, t T, err error
 	return there.(T), nil
 }
 
-// list puts texts into a mapped file.
+// list writes texts to a mapped file, and returns a list that reads them.
 func (s *mappings) list(texts text.List) (text.List, error) {
 	dir := s.next()
 	w, err := flat.Create(dir, "texts", 1)
@@ -285,7 +285,7 @@ func (s *mappings) list(texts text.List) (text.List, error) {
 	}), errors.Join(err1, err2)
 }
 
-// close ends the use of all mappings.
+// close closes all mapped files, and removes the folder.
 func (s *mappings) close() error {
 	if s == nil {
 		return nil

@@ -16,14 +16,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// stepDescribe names the calls of a [summary.Describer] in accounts.
+// stepDescribe is the name of the step in which a [summary.Describer] merges descriptions.
 const stepDescribe = "describe"
 
-// window is how many tokens of descriptions one summary is made of (LightRAG, lightrag/constants.py).
+// window is the largest number of tokens of descriptions in one call (LightRAG, lightrag/constants.py).
 const window = 12_000
 
-// describeBy returns the describer of a kit: by a model with one call, or several if the descriptions are too long for
-// one; without a model, and if a reply cannot be used, by quoting sentences.
+// describeBy returns a function that makes the describer of a kit. It asks a model, in several calls if the
+// descriptions are too long for one. Without a model, and if a reply cannot be used, it quotes sentences.
 func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (summary.Describer, error) {
 	return func(tokens int) (summary.Describer, error) {
 		quote, err := cache.of(tokens)
@@ -34,7 +34,7 @@ func describeBy(model llm.Model, cache *quoters, language string) func(tokens in
 	}
 }
 
-// quoting describes by quoted sentences; the passages are the sources of the quotes.
+// quoting describes by quoted sentences; its passages are the sources of the quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -53,13 +53,13 @@ func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (k
 	return kg.Description{Text: quoted.Text, Passages: passages(used)}, nil
 }
 
-// writing asks a model.
+// writing describes by a model.
 type writing struct {
 	quoting
 	model  llm.Model
 	count  func(string) int
 	tokens int
-	// language of the description, "" for the language of its sources.
+	// language of the description, "" for the language of the texts.
 	language string
 }
 
@@ -81,7 +81,7 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	return d.quoting.Describe(ctx, subject, of)
 }
 
-// round merges each group of consecutive descriptions, of two at least, that fits into the window.
+// round merges descriptions in groups: each has as many consecutive ones as fit into the window, at least two.
 func (d writing) round(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 	var out []kg.Description
 	for lo := 0; lo < len(of); {
@@ -92,7 +92,7 @@ func (d writing) round(ctx context.Context, subject string, of []kg.Description)
 		}
 		group := of[lo:hi]
 		lo = hi
-		if len(group) == 1 && len(of) > 1 { // the last one, left over
+		if len(group) == 1 && len(of) > 1 { // the last description, which has no partner
 			out = append(out, group[0])
 			continue
 		}
@@ -127,7 +127,7 @@ func (d writing) write(ctx context.Context, subject string, of []kg.Description)
 	return strings.TrimSpace(reply.Text), err
 }
 
-// passages returns the distinct passages of all descriptions, sorted.
+// passages returns the passages of all descriptions, sorted, each once.
 func passages(of []kg.Description) []int32 {
 	var out []int32
 	for _, d := range of {
@@ -136,7 +136,7 @@ func passages(of []kg.Description) []int32 {
 	return distinct(out)
 }
 
-// quoters caches the extractive summarizers of a kit by their tokens.
+// quoters caches the extractive summarizers of a kit by their length in tokens.
 type quoters struct {
 	count func(string) int
 	made  sync.Map
@@ -156,8 +156,8 @@ func (q *quoters) of(tokens int) (summary.Summarizer, error) {
 	return one.(summary.Summarizer), nil
 }
 
-// Summarizer returns a summarizer of about tokens tokens: by the model that builds, or,
-// without one and if a reply cannot be used, by quoting.
+// Summarizer returns a summarizer that writes about the given number of tokens. It asks the model that builds;
+// without one, and if a reply cannot be used, it quotes sentences.
 func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
 	quote, err := k.Quoter(tokens)
 	if err != nil || k.IndexModel == nil {
@@ -167,8 +167,8 @@ func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
 	return fallingBack{write, quote}, err
 }
 
-// Quoter returns the extractive summarizer of about tokens tokens. It is shared by all copies
-// of the kit, so that under a memo several systems summarize the same texts once.
+// Quoter returns the extractive summarizer that quotes about the given number of tokens. All copies of the kit
+// share it, so that with a memo several systems summarize the same texts once.
 func (k Kit) Quoter(tokens int) (summary.Summarizer, error) {
 	if k.quoters == nil {
 		return newQuoters(k.Count).of(tokens)
@@ -176,7 +176,7 @@ func (k Kit) Quoter(tokens int) (summary.Summarizer, error) {
 	return k.quoters.of(tokens)
 }
 
-// fallingBack quotes if the model fails.
+// fallingBack summarizes by a model, and quotes if its reply cannot be used.
 type fallingBack struct {
 	summary.Summarizer
 	quote summary.Summarizer
@@ -185,7 +185,7 @@ type fallingBack struct {
 func (s fallingBack) Summarize(ctx context.Context, texts []string) (summary.Summary, error) {
 	written, err := s.Summarizer.Summarize(ctx, texts)
 	if err == nil && written.Text == "" && strings.TrimSpace(strings.Join(texts, "")) != "" {
-		err = fmt.Errorf("summary: %w", llm.ErrEmpty)
+		err = fmt.Errorf("summary: the model wrote nothing: %w", llm.ErrEmpty)
 	}
 	if err != nil && !llm.OfOneReply(err) {
 		return summary.Summary{}, err

@@ -28,27 +28,29 @@ type Frame struct {
 	Name string
 	Common
 	Kit Kit
-	// Needs are the fields of the kit that Build uses, such as "Find", beside Read and Count.
+	// Needs are the fields of the kit that Build uses, such as "Find"; all systems use Read and Count.
 	Needs []string
 	// Extract finds the entities and facts of chunks; without an extractor the system has no graph.
 	Extract Extraction
 	// Knowledge are the options of the knowledge graph.
 	Knowledge kg.Options
-	// Blind systems read no documents.
+	// Blind marks a system that reads no documents.
 	Blind bool
-	// Without a Build, Words ranks the chunks by BM25, and Vectors by the vectors of the kit's embedder, in memory and in a
-	// store, see [Open]. A frame has one of them, unless Combine is set.
+	// Without a Build, Words ranks the chunks by BM25, and Vectors by the vectors of the kit's embedder, in
+	// memory or in a store (see [Open]). A frame sets one of them, or both and Combine.
 	Words   *bm25.Options
 	Vectors bool
-	// Combine makes a retriever of those by Words and by Vectors, nil without. A corpus in a store has no chunks here, but
-	// an embedder, Find and Finder. It is called for every change, and for every condition of a question.
+	// Combine makes a retriever of the retrievers by Words and by Vectors; one that the frame does not set is
+	// nil. For a corpus in a store, c has no chunks, but its Embedder, Find and Finder can be used. Combine is
+	// called for every change, and for every condition of a question.
 	Combine func(c *Corpus, words, vectors graphrag.Retriever) (graphrag.Retriever, error)
-	// Flat systems use the chunks of the corpus and nothing else. If Build returns a [retrieve.Updater], a change is
-	// made to it, and if it is a [retrieve.Limiter] a condition limits it, in place of building another.
+	// Flat marks a system that uses only the chunks of the corpus. If its retriever is a [retrieve.Updater], a
+	// change updates it, and if it is a [retrieve.Limiter], a condition limits it; otherwise both build a new
+	// one.
 	Flat bool
-	// Problems are the errors in the recipe's own options, see [Checks].
+	// Problems are the errors in the recipe's own options (see [Checks]).
 	Problems error
-	// Build makes the retriever over a corpus. It is called for every change of a system that is not Flat.
+	// Build makes the retriever over a corpus. If the system is not Flat, it is called for every change.
 	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
 }
 
@@ -57,22 +59,25 @@ type Common struct {
 	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int `source:"ours: no limit"`
-	// Progress, if set, receives the progress of a change: the documents and chunks after cutting, then the usage after
-	// each reply of a model, and the stages. Calls do not overlap, and the next piece of work waits for them.
+	// Progress, if set, is called during a change: with the numbers of documents and chunks after cutting, then
+	// with the usage after each reply of a model, and with the stages. Calls do not overlap, and building waits
+	// until each returns.
 	Progress func(graphrag.IndexStats)
 }
 
-// Cut are the options of chunking. The zero value is the setting of WildGraphBench
-// (section 4.1) without the targets of links, which are a third of the raw pages.
+// Cut are the options of chunking. The zero value is the setting of WildGraphBench (section 4.1), but without
+// the targets of links, which are a third of the raw pages.
 type Cut struct {
-	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of the size, Overlap [graphrag.Off] none.
+	// Size and Overlap count cl100k tokens: 0 means 1,200 and a twelfth of the size; for no overlap set
+	// [graphrag.Off].
 	Size, Overlap int `source:"WildGraphBench, section 4.1"`
-	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and chunks do not overlap.
+	// Sentences cuts between sentences: a chunk consists of whole sentences of at most Size tokens in all, and
+	// chunks do not overlap.
 	Sentences bool `source:"ours"`
-	// KeepLinks indexes and reads the targets of links as well.
+	// KeepLinks keeps the targets of links in the texts that are indexed and read.
 	KeepLinks bool `source:"ours"`
-	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
-	// others: in a saved system, and where systems share chunks.
+	// Splitter, if set, cuts the documents, and Size, Overlap and Sentences are not used. Name distinguishes it
+	// from other splitters in a saved system, and where systems share chunks.
 	Splitter chunk.Splitter `json:"-"`
 	Name     string         `json:",omitempty" source:"-"`
 }
@@ -107,13 +112,13 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	return chunk.New(o)
 }
 
-// named returns the cut without its splitter, which its name identifies.
+// named returns the cut without its splitter, which Name identifies.
 func (c Cut) named() Cut {
 	c.Splitter = nil
 	return c
 }
 
-// Builder returns Build, or what Words, Vectors and Combine are in place of it; nil without any of them.
+// Builder returns Build, or the function that Words, Vectors and Combine describe; nil if none of them is set.
 func (f Frame) Builder() func(ctx context.Context, c *Corpus) (graphrag.Retriever, error) {
 	if f.Build != nil || f.Words == nil && !f.Vectors {
 		return f.Build
@@ -137,12 +142,13 @@ func (f Frame) Builder() func(ctx context.Context, c *Corpus) (graphrag.Retrieve
 	}
 }
 
-// flat reports whether the system is flat, which one without a Build is unless it learns from its corpus or combines.
+// flat reports whether the system is flat. A system without a Build is, unless it combines or its embedder
+// learns from the corpus.
 func (f Frame) flat() bool {
 	return f.Flat || f.Build == nil && f.Combine == nil && (f.Words != nil || f.Kit.Trained)
 }
 
-// both indexes the chunks of a corpus for Combine.
+// both indexes the chunks of a corpus by words, by vectors or by both, for Combine.
 func (f Frame) both(ctx context.Context, c *Corpus) (graphrag.Retriever, error) {
 	var words, vectors graphrag.Retriever
 	var err1, err2 error
@@ -165,7 +171,7 @@ func (f Frame) check() error {
 		problems = append(problems, errors.New("the frame has no Name"))
 	}
 	if f.Builder() == nil {
-		problems = append(problems, errors.New("the frame has no Build: it makes the retriever"))
+		problems = append(problems, errors.New("the frame has no Build, which makes the retriever, and none of Words and Vectors in its place"))
 	}
 	if f.Build == nil && f.Words != nil && f.Vectors && f.Combine == nil {
 		problems = append(problems, errors.New("the frame has Words and Vectors: set Combine, which merges them, or one of the two"))
@@ -180,22 +186,22 @@ func (f Frame) check() error {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
+		return fmt.Errorf("%s: the frame is unusable: %w", f.Name, err)
 	}
 	return nil
 }
 
-// The steps of building: the kit counts extractions of chunks, embedded texts and summaries; recipes count, with
-// [Done], merged descriptions, merged facts and reports on communities.
+// The steps of building that the kit counts: extractions of chunks, embedded texts, summaries. Recipes use
+// [Done] to count merged descriptions, merged facts and reports on communities.
 const (
 	stepExtract = "extract"
 	stepEmbed   = "embed"
 )
 
-// steps are the names of [graphrag.Stage] in the order in which they run.
+// steps are the names of the values of [graphrag.Stage], in the order in which the steps run.
 var steps = []string{stepExtract, stepEmbed, summary.Stage, "describe", "merge", "report"}
 
-// tally counts the pieces of work of the steps of one change, and tells of them.
+// tally counts the items of each step of one change, and reports them to Progress.
 type tally struct {
 	mu     sync.Mutex
 	stages map[string]graphrag.Stage
@@ -210,7 +216,7 @@ func withTally(ctx context.Context, tell func(graphrag.IndexStats)) (context.Con
 	return context.WithValue(ctx, tallyKey{}, t), t
 }
 
-// note changes the tally of a context, if there is one, and tells of it.
+// note changes the tally of a context, if there is one, and reports the new counts.
 func note(ctx context.Context, change func(*tally)) {
 	t, _ := ctx.Value(tallyKey{}).(*tally)
 	if t == nil {
@@ -224,8 +230,9 @@ func note(ctx context.Context, change func(*tally)) {
 	}
 }
 
-// Done counts an item of a step of building, for the statistics of the index. err is the reason why the model gave no
-// usable reply, or nil. An item for which a substitute was used counts as failed, although the index is complete.
+// Done counts an item of a step of building, for the statistics of the index. err says why the model gave no
+// usable reply, or is nil. An item for which a substitute was used counts as failed, though the index is
+// complete.
 func Done(ctx context.Context, step string, err error) {
 	one := graphrag.Stage{Name: step, Asked: 1}
 	if err != nil {
@@ -237,8 +244,8 @@ func Done(ctx context.Context, step string, err error) {
 	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{one}})
 }
 
-// Count adds stages and usage to the statistics of the index that is built under ctx. A schema, by which extraction was
-// bound, replaces the one before. Other fields have no effect.
+// Count adds stages and usage to the statistics of the index that is built under ctx. A schema that limited the
+// extraction replaces the schema counted before. Other fields are not used.
 func Count(ctx context.Context, more graphrag.IndexStats) {
 	note(ctx, func(t *tally) {
 		t.sofar.Usage = t.sofar.Usage.Add(more.Usage)
@@ -289,17 +296,17 @@ func extracted(g *kg.Graph) graphrag.Stage {
 	return out
 }
 
-// leastTokens is the number of tokens that a model reads at least for a question without a K, since five short notes
-// do not contain a chain of facts.
+// leastTokens is the least number of tokens that a model reads for a question without a K, since five short
+// notes often lack a part of a chain of facts.
 const leastTokens = 2000
 
-// amount is a question with its form and with how much is read for it.
+// amount is a question with its form, and with the amount of text to read for it.
 type amount struct {
 	graphrag.Question
-	floor int // least tokens of what is read, 0 without one
+	floor int // least number of tokens to read, 0 for no minimum
 }
 
-// amount completes a question. The form goes by its wording where a model answers: the offline
+// amount completes a question. If a model answers, the wording of the question decides its form; the offline
 // reader is calibrated for single facts.
 func (k Kit) amount(q graphrag.Question) amount {
 	a := amount{Question: q}
@@ -321,8 +328,8 @@ func (k Kit) amount(q graphrag.Question) amount {
 	return a
 }
 
-// fill is the evidence with further ranked chunks, as long as everything that is read has no more
-// tokens than the floor. Parts of what is read already are left out.
+// fill returns the evidence with further ranked chunks, as many as fit below the floor with everything that is
+// read. Chunks that are part of the evidence are left out.
 func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.Hit {
 	left := a.floor
 	for _, d := range found.Derived {

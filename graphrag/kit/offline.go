@@ -25,19 +25,19 @@ import (
 
 // OfflineOptions are the options of [Offline].
 type OfflineOptions struct {
-	// Mode is the behavior without evidence.
+	// Mode decides whether the reader answers without evidence.
 	Mode reader.Mode
-	// Seed of LSA.
+	// Seed is the seed of LSA.
 	Seed uint64
 }
 
-// Offline returns the kit that needs no network, key or model file: it extracts by rules,
-// compares by words and LSA, and quotes sentences.
+// Offline returns a kit that needs no network, key or model file: it extracts by rules, compares texts by words
+// and LSA, and answers with quoted sentences.
 func Offline(o OfflineOptions) (Kit, error) {
 	read, err1 := reader.Extractive(reader.ExtractiveOptions{Mode: o.Mode})
 	reports, err2 := report.Extractive(nil)
 	if err := errors.Join(err1, err2); err != nil {
-		return Kit{}, fmt.Errorf("kit: %w", err)
+		return Kit{}, fmt.Errorf("kit: make the offline parts: %w", err)
 	}
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
@@ -52,7 +52,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	return k, nil
 }
 
-// lsaKey is the key of LSA fitted to a corpus.
+// lsaKey is the key under which LSA fitted to a corpus is cached.
 type lsaKey struct {
 	seed   uint64
 	corpus memo.Digest
@@ -71,13 +71,13 @@ func entitiesByRules() (Extraction, error) {
 	return Extraction{named{extract.Titled(once{x, "rules"}, false), "entities"}, true}, err
 }
 
-// triplesByRules adds relations between neighbouring names to the facts of the rules.
+// triplesByRules returns an extractor of facts found by rules, and of relations between neighbouring names.
 func triplesByRules() (Extraction, error) {
 	x, err := rules.New(rules.Options{})
 	return Extraction{named{extract.Titled(extract.Linked(once{x, "rules"}), true), "triples"}, true}, err
 }
 
-// recordsByRules describe names and facts by the sentences that contain them.
+// recordsByRules returns an extractor that describes names and facts by the sentences that contain them.
 func recordsByRules(extract.RecordOptions) (Extraction, error) {
 	x, err := triplesByRules()
 	return Extraction{named{extract.Described(x), "records"}, true}, err
@@ -90,9 +90,9 @@ func namesByRules(known func(folded string) bool) (func(context.Context, string)
 	}, err
 }
 
-// ModelOptions are the parts of [ByModel].
+// ModelOptions are the options of [ByModel].
 type ModelOptions struct {
-	// Model extracts, describes and answers. Required.
+	// Model extracts, describes and answers. It is required.
 	Model llm.Model
 	// Embedder embeds names and texts; nil means LSA with Seed, as in the offline kit.
 	Embedder embed.Embedder
@@ -100,20 +100,21 @@ type ModelOptions struct {
 	// Language is the language of the descriptions and reports that the model writes; by
 	// default the language of the passages.
 	Language string
-	// Mode is the behavior without evidence.
+	// Mode decides whether the reader answers without evidence.
 	Mode reader.Mode
 	// Instruction is the instruction to the model that answers, see [reader.ModelOptions].
 	Instruction string
 	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
-	// Concurrency is the number of concurrent calls while building; 0 means 8.
+	// Concurrency is the number of concurrent calls of the model while an index is built; 0 means 8.
 	Concurrency int
 }
 
-// ByModel returns the kit of a language model. Usage is charged to the call of the system that causes it.
+// ByModel returns a kit that uses a language model. The usage of the model is added to the call of the system
+// that caused it.
 func ByModel(o ModelOptions) (Kit, error) {
 	if o.Model == nil {
-		return Kit{}, errors.New("kit: the model is missing")
+		return Kit{}, errors.New("kit: ByModel: ModelOptions has no Model")
 	}
 	if o.Count == nil {
 		o.Count = tokens.Remember(tokens.Cl100k().Count)
@@ -123,13 +124,13 @@ func ByModel(o ModelOptions) (Kit, error) {
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return Kit{}, fmt.Errorf("kit: %w", err)
+		return Kit{}, fmt.Errorf("kit: make the parts of a model: %w", err)
 	}
 	cache := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: byWords, Lookup: "BM25", Encoder: "LSA",
-		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
+		Entities: entitiesByRules, // as LinearRAG does: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
 			r.Model, r.Verify, r.Concurrency, r.Language = paid, true, o.Concurrency, cmp.Or(r.Language, o.Language)
@@ -148,8 +149,8 @@ func ByModel(o ModelOptions) (Kit, error) {
 	return k, nil
 }
 
-// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares names and texts, and the
-// extractive reader compares sentences by it. Its tokens are charged to the usage of the call.
+// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares names and texts,
+// and the extractive reader compares sentences by it. Its tokens are added to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {
@@ -166,8 +167,8 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	return k
 }
 
-// WithNames returns the kit with a model that finds the names of passages and questions, for systems that go by names
-// alone; facts are extracted as before. A question in which it finds none is searched by rules.
+// WithNames returns the kit with a model that finds the names of passages and questions, for systems whose
+// graphs consist of names; facts are extracted as before. If it finds no name in a question, rules find them.
 func (k Kit) WithNames(find extract.NameFinder) Kit {
 	find = rememberingNames{find}
 	k.Entities = func() (Extraction, error) {
@@ -194,19 +195,19 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 	return k
 }
 
-// named is an extractor of a whole corpus; equal names find equal things, so results are cached by name.
+// named is an extractor of a whole corpus. Equal names mean equal results, so results are cached by name.
 type named struct {
 	extract.Extractor
 	name string
 }
 
-// once is a whole extractor that reads the same chunks once for all that have its name.
+// once is a whole extractor whose results are cached: extractors of the same name read the same chunks once.
 type once struct {
 	extract.Extractor
 	name string
 }
 
-// readKey is the key of what an extractor found in chunks.
+// readKey is the key under which the results of an extractor are cached.
 type readKey struct {
 	name   string
 	chunks memo.Digest
@@ -219,7 +220,7 @@ func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 	return memo.Of(ctx, readKey{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
-// digest returns the digest of everything in chunks.
+// digest returns the digest of all fields of chunks.
 func digest(chunks []graphrag.Chunk) memo.Digest {
 	return memo.DigestOf(func(yield func(string) bool) {
 		for i := range chunks {

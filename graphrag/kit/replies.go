@@ -24,27 +24,28 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// replies caches the replies of models and embedders from building a system: the next change asks only for new replies,
-// and a saved system opens without calls. A nil *replies caches nothing.
+// replies caches the replies of models and embedders from building a system, so that the next change asks only
+// for new replies, and a saved system opens without calls. A nil *replies caches nothing.
 type replies struct {
 	mu    sync.Mutex
 	all   map[replyKey]entry
-	fresh []replyKey  // not in the file of the system
-	dim   int         // of the vectors, 0 without any
-	kept  int         // how many the last prune left
-	made  memo.Keeper // what was made without a model
+	fresh []replyKey  // keys of entries that are not in the file of the system
+	dim   int         // length of the vectors, 0 without any
+	kept  int         // number of entries after the last prune
+	made  memo.Keeper // values computed without a model
 }
 
 // entry is a reply, or a vector.
 type entry struct {
 	reply  *llm.Reply
 	vector []float32
-	used   bool // since begin
+	used   bool // used since the last begin
 }
 
 type replyKey [sha256.Size]byte
 
-// keyOf is the key of something of a kind that something of a name made of a text.
+// keyOf returns the key of a value that the model or function called name computes from a text; kind
+// distinguishes several values.
 func keyOf(kind, name, text string) replyKey {
 	return sha256.Sum256(fmt.Appendf(nil, "%s %d %s %s", kind, len(name), name, text))
 }
@@ -57,9 +58,9 @@ func newReplies() *replies {
 
 type repliesKey struct{}
 
-// with returns a context under which the models and embedders of a kit use the cache, and what
-// was made of a chunk without them is kept, too: not under a memo, because the systems of a
-// benchmark do not change, and keeping it takes a tenth more memory.
+// with returns a context under which the models and embedders of a kit use the cache. Values computed from a
+// chunk without them are cached too, unless the context has a memo: the systems of a benchmark do not change,
+// and caching these values takes a tenth more memory.
 func (r *replies) with(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, repliesKey{}, r)
 	if memo.Under(ctx) {
@@ -73,14 +74,15 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
-// many reports whether the cache has outgrown twice the chunks and the replies that the last prune left.
+// many reports whether the cache has become too large: compared with twice the number of chunks and with the
+// entries that the last prune left.
 func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.all) > 2*max(chunks, r.kept)+manyReplies
 }
 
-// begin starts a change, prune ends one that succeeded: entries that it did not use are removed.
+// begin starts a change, prune ends one that succeeded: it removes the entries that the change did not use.
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +99,7 @@ func (r *replies) prune() {
 	r.kept = len(r.all)
 }
 
-// keyOfRequest covers everything that the model sees, but not the origin of the request.
+// keyOfRequest returns a key of everything that the model sees, without the origin of the request.
 func keyOfRequest(model string, req llm.Request) (replyKey, bool) {
 	req.Stage, req.Question = "", ""
 	data, err := json.Marshal([]any{model, req})
@@ -125,7 +127,7 @@ func (r *replies) keep(key replyKey, e entry) error {
 	defer r.mu.Unlock()
 	if dim := len(e.vector); e.reply == nil {
 		if r.dim != 0 && r.dim != dim {
-			return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", dim, r.dim)
+			return fmt.Errorf("the embedder returned vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", dim, r.dim)
 		}
 		r.dim = dim
 	}
@@ -134,7 +136,7 @@ func (r *replies) keep(key replyKey, e entry) error {
 	return nil
 }
 
-// copy returns a cache of the same entries.
+// copy returns a cache with the same entries.
 func (r *replies) copy() *replies {
 	out := newReplies()
 	r.mu.Lock()
@@ -151,15 +153,15 @@ func (r *replies) add(other *replies) {
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
-// outcome is a reply as a build keeps it, or the failure that would come again.
+// outcome is a reply in the form that a build stores, or an error that a repeated call would return too.
 type outcome struct {
 	Reply llm.Reply `json:"reply"`
 	Kind  llm.Kind  `json:"kind,omitempty"`
-	Text  string    `json:"text,omitempty"` // of the failure
+	Text  string    `json:"text,omitempty"` // text of the error
 }
 
-// remembering is a model that answers from the cache of the context and from the replies of a build that did not
-// end, if there are any.
+// remembering is a model that first looks for a reply in the cache of the context and among the stored replies
+// of a build that did not end.
 type remembering struct{ llm.Model }
 
 func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
@@ -181,7 +183,7 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.R
 	return reply, err
 }
 
-// fetch finds the reply to a request in the store of the build, or asks for it.
+// fetch returns the reply to a request from the store of the build, or asks the model for it.
 func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (reply llm.Reply, failed error) {
 	asked := false
 	found, err := share.Fetch(ctx, []string{key.String()}, func([]int) ([]outcome, error) {
@@ -194,7 +196,7 @@ func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (
 		return []outcome{{Reply: reply}}, failed
 	})
 	switch {
-	case errors.Is(err, share.ErrItem): // of this reply alone: others are asked for
+	case errors.Is(err, share.ErrItem): // an error of this reply alone: the build continues
 		return reply, &llm.Error{Kind: llm.ErrEmpty, Billed: llm.BilledNo, Err: err}
 	case err != nil || asked:
 		return reply, cmp.Or(failed, err)
@@ -206,11 +208,11 @@ func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (
 	return reply, nil
 }
 
-// metered counts the usage of a model under the meter of the context.
+// metered returns a model that adds its usage to the meter of the context.
 func metered(m llm.Model) llm.Model { return metering.Metered(remembering{m}) }
 
-// rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
-// of the system while it is built, and one of its own for each question.
+// rememberingEmbedder is an embedder that takes vectors from the cache of the context: the cache of the system
+// during a build, and a new one for each question.
 type rememberingEmbedder struct {
 	embed.Embedder
 	name string
@@ -233,7 +235,7 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	return out[0], nil
 }
 
-// vectors finds vectors in the cache and in the store of the build, or asks for them.
+// vectors takes vectors from the cache and from the store of the build, and asks the embedder for the others.
 func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
 	keys := make([]replyKey, len(texts))
 	for i, t := range texts {
@@ -258,13 +260,13 @@ func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []s
 	})
 }
 
-// cached returns the values of keys. read takes one from an entry of the cache of ctx; fetch gets one place of each
-// missing key, and write makes its entry.
+// cached returns the values of keys. read decodes an entry of the cache of ctx, fetch computes the values of
+// missing keys, which it gets as indexes into keys, and write encodes them as entries.
 func cached[T any](ctx context.Context, keys []replyKey, read func(entry) (T, bool), write func(T) (entry, error), fetch func(missing []int) ([]T, error)) ([]T, error) {
 	kept := repliesOf(ctx)
 	out := slices.Repeat([]T{*new(T)}, len(keys))
 	var missing []int
-	at := make(map[replyKey][]int) // the places of a key
+	at := make(map[replyKey][]int) // indexes of each missing key
 	for i, key := range keys {
 		if e, ok := kept.get(key); ok {
 			if out[i], ok = read(e); ok {
@@ -295,7 +297,7 @@ func cached[T any](ctx context.Context, keys []replyKey, read func(entry) (T, bo
 	return out, err
 }
 
-// pick returns the items of some places.
+// pick returns the items at some indexes.
 func pick[T any](all []T, places []int) []T {
 	out := make([]T, len(places))
 	for i, place := range places {
@@ -304,9 +306,10 @@ func pick[T any](all []T, places []int) []T {
 	return out
 }
 
-// Saved returns what was made of a kind under the key in an earlier change of the system, or makes it.
-// It is saved with the system, as replies are: something that depends on earlier states, and not on the
-// documents alone, is so the same when the system is opened. The key tells the state; T is kept as JSON.
+// Saved returns the value of a kind and a key that an earlier change of the system has computed, or else calls
+// make. The value is saved with the system, as replies are, so a value that depends on earlier states, not only
+// on the documents, is the same after the system is opened. The key must identify that state; T is stored as
+// JSON.
 func Saved[T any](ctx context.Context, kind, key string, make func() (T, error)) (T, error) {
 	one, err := remembered(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
 		made, err := make()
@@ -319,7 +322,7 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 	return one[0], nil
 }
 
-// remembered is Saved for several keys. make gets the places of those that are not there.
+// remembered does the same as Saved for several keys. make gets the indexes of the missing ones.
 func remembered[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
 	read := func(e entry) (v T, ok bool) {
 		ok = e.reply != nil && json.Unmarshal([]byte(e.reply.Text), &v) == nil
@@ -338,7 +341,7 @@ func remembered[T any](ctx context.Context, keys []replyKey, make func(places []
 	})
 }
 
-// rememberingNames finds names in the cache of the context, as replies.
+// rememberingNames finds names, and caches them in the cache of the context as replies.
 type rememberingNames struct{ extract.NameFinder }
 
 func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Match, error) {

@@ -27,13 +27,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless the extractor is
-// [Extraction].Whole, and the replies of models. The last line is the SHA-256 of the lines before it in hexadecimal.
-// Changes are further parts of such lines, whose sum covers the sum of the part before. A part without a sum was not
-// written to its end and is ignored. The index is a function of all this and is built again.
+// A saved system is one file with lines of JSON: a header, then its chunks, the extractions (unless the
+// extractor is [Extraction].Whole), and the replies of models. The last line is the SHA-256 of the lines before
+// it, in hexadecimal. Changes are appended as further parts of this kind; the SHA-256 of a part also covers the
+// SHA-256 of the part before. A part without its last line was not written completely and is ignored. The index
+// is built again from these lines.
 
-// fileName is the file that [System.Save] writes into its folder, sizeName one with the size of what
-// was saved: of a file that was cut later, which would be taken for an older one.
+// fileName is the file that [System.Save] writes. sizeName is a file with the size of the saved data: without
+// it, a file that was cut off at the end of a part would look like an older one.
 const (
 	fileName = "system.wildgraph"
 	sizeName = "system.size"
@@ -43,30 +44,30 @@ const fileVersion = 2
 
 // The errors that a caller may branch on.
 var (
-	// ErrOptions is wrapped by the errors of [Open] and [System.Open] for a system that was saved with other options.
+	// ErrOptions is wrapped by errors of [Open] and [System.Open]: the system was saved with other options.
 	ErrOptions = errors.New("the system was saved with other options")
-	// ErrField is wrapped by the errors about a condition on a field that no document has.
+	// ErrField is wrapped by errors about a condition on a field that no document has.
 	ErrField = errors.New("unknown field")
 )
 
-// settings must be equal in a saved system and the one that opens it.
+// settings must be equal in a saved system and in the system that opens it.
 type settings struct {
 	Name string `json:"name"`
 	Cut  Cut    `json:"cut"`
-	// Index is the kind of the parts that build, Lookup the name of the text index.
+	// Index is the kind of the kit's parts that build an index, Lookup the name of the index of texts.
 	Index  string `json:"index_kit"`
 	Lookup string `json:"lookup"`
 }
 
-// header is the first line.
+// header is the first line of the file.
 type header struct {
 	Version  int      `json:"version"`
 	Settings settings `json:"settings"`
-	Dim      int      `json:"dim"` // of the vectors, 0 without any
+	Dim      int      `json:"dim"` // length of the vectors, 0 without any
 }
 
-// record is one of the other lines: a document, which replaces an earlier one, an extraction, or a
-// reply or a vector by its key.
+// record is one of the other lines: a document, which replaces an earlier one of the same ID, an extraction, or
+// a reply or a vector with its key.
 type record struct {
 	Doc        string           `json:"doc,omitempty"`
 	Gone       bool             `json:"gone,omitempty"`
@@ -74,47 +75,47 @@ type record struct {
 	Extraction *kg.Extraction   `json:"extraction,omitempty"`
 	Key        []byte           `json:"key,omitempty"`
 	Reply      *llm.Reply       `json:"reply,omitempty"`
-	Vector     []byte           `json:"vector,omitempty"` // little-endian
-	Dim        int              `json:"dim,omitempty"`    // of it
+	Vector     []byte           `json:"vector,omitempty"` // little-endian float32
+	Dim        int              `json:"dim,omitempty"`    // length of the vector
 }
 
 func (s *System) settings() settings {
 	return settings{s.frame.Name, s.frame.Cut.named(), s.frame.Kit.Index, s.frame.Kit.Lookup}
 }
 
-// savepoint describes the system that a folder contains.
+// savepoint describes the saved state of a system.
 type savepoint struct {
-	name        string // of the file
-	size, whole int64  // of the file, and of its first part
-	sum         string // of the last part
+	name        string // path of the file
+	size, whole int64  // sizes in bytes of the file and of its first part
+	sum         string // SHA-256 of the last part
 	history     history
 }
 
-// history is the IDs of the documents that changed since a system was indexed or opened.
+// history lists the IDs of the documents that changed since a system was indexed or opened.
 type history struct {
-	of  *int // which of these it was
+	of  *int // identity of that indexing or opening
 	ids []string
 }
 
 func newHistory() history { return history{of: new(int)} }
 
-// Save writes the system into a folder, which is made if it is not there. What the folder holds
-// of it is not written again, until most of it does not count any more: so a deleted document is
-// not found, but its text may stay in the file for a while. A folder is of one process at a time.
+// Save writes the system into a folder, which it creates if necessary. It appends only the changes since the
+// last Save, until most of the file is out of date. So a deleted document is not found, but its text may stay
+// in the file for a while. Only one process at a time may use a folder.
 func (s *System) Save(ctx context.Context, dir string) error {
 	now := s.now.Load()
 	if now == nil {
-		return fmt.Errorf("%s: saved before Index", s.frame.Name)
+		return fmt.Errorf("%s: save: nothing is indexed yet: call Index first", s.frame.Name)
 	}
 	if s.tables != nil {
-		return fmt.Errorf("%s: it is in a store, and saved by each change", s.frame.Name)
+		return fmt.Errorf("%s: save: the system is in a store, and each change saves it", s.frame.Name)
 	}
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.paid.mu.Lock()
 	defer s.paid.mu.Unlock()
 	at, name := s.saved, filepath.Join(dir, fileName)
-	s.saved = savepoint{} // unless all goes well
+	s.saved = savepoint{} // until the save has succeeded
 	err := os.MkdirAll(dir, 0o755)
 	switch {
 	case err != nil:
@@ -122,7 +123,7 @@ func (s *System) Save(ctx context.Context, dir string) error {
 		at, err = s.appended(ctx, at, now)
 	default:
 		at = savepoint{name: name}
-		_ = os.Remove(filepath.Join(dir, sizeName)) // what is written may be shorter
+		_ = os.Remove(filepath.Join(dir, sizeName)) // the new file may be smaller
 		err = journal.WriteFile(name, func(w io.Writer) (err error) {
 			at.sum, at.size, err = s.write(ctx, w, now, nil, "")
 			at.whole = at.size
@@ -130,17 +131,17 @@ func (s *System) Save(ctx context.Context, dir string) error {
 		})
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, sizeName), fmt.Appendln(nil, at.size), 0o644) // may lag behind: it is not waited for
+		err = os.WriteFile(filepath.Join(dir, sizeName), fmt.Appendln(nil, at.size), 0o644) // not synced: an older size does no harm
 	}
 	if err != nil {
-		return fmt.Errorf("%s: saving: %w", s.frame.Name, err)
+		return fmt.Errorf("%s: save: %w", s.frame.Name, err)
 	}
 	at.history = now.history
 	s.saved, s.paid.fresh = at, nil
 	return nil
 }
 
-// holds reports whether the file is unchanged since the savepoint and small enough to append to.
+// holds reports whether the file has not changed since the savepoint, and is small enough to append to.
 func (at savepoint) holds(name string, now history) bool {
 	if at.name != name || at.history.of != now.of || at.size > 2*at.whole+1<<16 {
 		return false
@@ -158,7 +159,7 @@ func (at savepoint) holds(name string, now history) bool {
 	return err == nil && string(last) == at.sum+"\n"
 }
 
-// appended adds the changes since the savepoint to its file. The sum is written when all before is on disk.
+// appended appends the changes since the savepoint to its file, and the checksum when the rest is on disk.
 func (s *System) appended(ctx context.Context, at savepoint, now *state) (_ savepoint, err error) {
 	ids := distinct(slices.Clone(now.history.ids[len(at.history.ids):]))
 	if len(ids) == 0 && len(s.paid.fresh) == 0 {
@@ -174,8 +175,8 @@ func (s *System) appended(ctx context.Context, at savepoint, now *state) (_ save
 	return at, errors.Join(err, file.Sync())
 }
 
-// write writes a part: after nothing all, after the sum of another part the documents of some IDs
-// and the replies that are fresh. It returns the sum and the size.
+// write writes one part, and returns its SHA-256 and size. With an empty after it writes everything, otherwise
+// the documents with the IDs and the fresh replies; after is the SHA-256 of the part before.
 func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []string, after string) (string, int64, error) {
 	sum, size := sha256.New(), new(counter)
 	_, _ = io.WriteString(sum, after) // never fails
@@ -210,24 +211,24 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 		problems = append(problems, disk.Sync())
 	}
 	if err := errors.Join(problems...); err != nil {
-		return "", 0, err // without a sum it does not count
+		return "", 0, err // without its SHA-256 the part is ignored
 	}
 	says := fmt.Sprintf("%x", sum.Sum(nil))
 	n, err := io.WriteString(to, says+"\n")
 	return says, int64(*size) + int64(n), err
 }
 
-// record is the reply or the vector of a key, if it is there.
+// record returns the reply or the vector of a key, and whether there is one.
 func (r *replies) record(key replyKey) (record, bool) {
 	e, ok := r.all[key]
 	if e.reply != nil {
 		return record{Key: key[:], Reply: e.reply}, true
 	}
-	data, _ := binary.Append(nil, binary.LittleEndian, e.vector) // numbers can be written
+	data, _ := binary.Append(nil, binary.LittleEndian, e.vector) // numbers always encode
 	return record{Key: key[:], Vector: data, Dim: r.dim}, ok
 }
 
-// counter counts bytes.
+// counter is a writer that counts bytes.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -240,17 +241,17 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 	return s.OpenUpdated(ctx, dir, nil)
 }
 
-// OpenUpdated is Open and [System.Update] with one build.
+// OpenUpdated does the same as Open and then [System.Update], with one build.
 func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (stats graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "open", s.named())
 	defer func() { span.End(err) }()
 	if s.tables != nil {
-		return s.failed("open", errors.New("it is in a store: use Open of the package"))
+		return s.failed("open", errors.New("the system is in a store: open it with kit.Open"))
 	}
 	name := filepath.Join(dir, fileName)
 	file, err := os.Open(name)
 	if err != nil {
-		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
+		return graphrag.IndexStats{}, fmt.Errorf("%s: open the saved system: %w", s.frame.Name, err)
 	}
 	defer file.Close()
 	saved, err := s.read(ctx, file)
@@ -258,7 +259,7 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 		err = uncut(filepath.Join(dir, sizeName), saved.at.size)
 	}
 	if err != nil {
-		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, name, err)
+		return graphrag.IndexStats{}, fmt.Errorf("%s: read %s: %w", s.frame.Name, name, err)
 	}
 	at := saved.at
 	at.name, at.history = name, newHistory()
@@ -279,16 +280,17 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 	return stats, err
 }
 
-// uncut reports that a file has fewer bytes that count than were saved.
+// uncut returns an error if complete parts of a file have fewer bytes than were saved. name is the file with
+// the saved size.
 func uncut(name string, size int64) error {
-	data, _ := os.ReadFile(name) // without it, as when a process was killed, nothing is known
+	data, _ := os.ReadFile(name) // it may be missing, if a process was killed
 	if was, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && was > size {
-		return fmt.Errorf("%w: %d bytes of it count, and %d were saved, so it was cut", errFile, size, was)
+		return fmt.Errorf("%w: %d bytes are complete and %d were saved, so the file was cut off", errFile, size, was)
 	}
 	return nil
 }
 
-// draft is the next state, before what came since is taken in.
+// draft returns the saved state as a draft, to which changes can be added.
 func (c *content) draft(f Frame, h history) (*draft, error) {
 	d, err := newDraft(f)
 	if err != nil {
@@ -303,15 +305,15 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 	return d, err
 }
 
-// content is the content of a file.
+// content is the content of a saved system.
 type content struct {
 	docs      *library
-	extracted map[string][]kg.Extraction // by document
+	extracted map[string][]kg.Extraction // extractions by ID of the document
 	replies   *replies
 	at        savepoint
 }
 
-// read reads the parts of a file.
+// read reads all complete parts of a file.
 func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
 	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
 	lines, sum, size := bufio.NewReaderSize(from, 1<<16), sha256.New(), int64(0)
@@ -322,7 +324,7 @@ func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
 		says := func() string { return fmt.Sprintf("%x", sum.Sum(nil)) }
 		switch {
 		case errors.Is(err, io.EOF) && c.at.size > 0:
-			return c, ctx.Err() // what stands after the last sum was not written to its end
+			return c, ctx.Err() // lines after the last SHA-256 are an incomplete part
 		case err != nil:
 		case first:
 			err = s.begin(c, line)
@@ -330,7 +332,7 @@ func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
 			part = append(part, record{})
 			err = json.Unmarshal(line, &part[len(part)-1])
 		case string(line) != says()+"\n":
-			err = errors.New("a sum is of other lines")
+			err = errors.New("the SHA-256 of a part does not match its lines")
 		default:
 			err = c.take(part, size, says())
 			part = part[:0]
@@ -347,23 +349,23 @@ func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
 	}
 }
 
-// begin takes the header.
+// begin reads the header and compares it with the settings of the system.
 func (s *System) begin(c *content, line []byte) error {
 	var h header
 	if err := json.Unmarshal(line, &h); err != nil || h.Version != fileVersion {
-		return errors.Join(fmt.Errorf("it is of version %d, and %d is known", h.Version, fileVersion), err)
+		return errors.Join(fmt.Errorf("the file has version %d, this release needs %d", h.Version, fileVersion), err)
 	}
 	if h.Settings != s.settings() {
-		return fmt.Errorf("%w: %+v there, %+v here; open it with those, or index again", ErrOptions, h.Settings, s.settings())
+		return fmt.Errorf("%w: with %+v, this system has %+v: open it with the saved options, or index again", ErrOptions, h.Settings, s.settings())
 	}
 	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
-		return fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index again", ErrOptions, h.Dim, dim)
+		return fmt.Errorf("%w: its vectors have %d numbers, those of the embedder %d: use the embedder it was made with, or index again", ErrOptions, h.Dim, dim)
 	}
 	c.replies.dim = h.Dim
 	return nil
 }
 
-// take takes the records of a part that ends at a size of the file and has a sum.
+// take adds the records of a complete part, which ends at the offset size of the file.
 func (c *content) take(part []record, size int64, sum string) error {
 	for _, r := range part {
 		if err := c.add(r); err != nil {
@@ -377,13 +379,13 @@ func (c *content) take(part []record, size int64, sum string) error {
 	return nil
 }
 
-// add takes a record.
+// add adds the content of a record.
 func (c *content) add(r record) error {
 	switch {
 	case r.Extraction != nil:
 		c.extracted[r.Extraction.Doc] = append(c.extracted[r.Extraction.Doc], *r.Extraction)
 	case len(r.Key) == 0:
-		delete(c.extracted, r.Doc) // they follow
+		delete(c.extracted, r.Doc) // its new extractions follow
 		if c.docs.delete(r.Doc); !r.Gone {
 			c.docs.put(r.Doc, r.Chunks)
 		}
@@ -391,10 +393,10 @@ func (c *content) add(r record) error {
 		c.replies.all[replyKey(r.Key)] = entry{reply: r.Reply}
 	default:
 		if c.replies.dim == 0 {
-			c.replies.dim = r.Dim // the first came after the header
+			c.replies.dim = r.Dim // the header was written before the first vector
 		}
 		if len(r.Key) != len(replyKey{}) || len(r.Vector) == 0 || len(r.Vector) != 4*c.replies.dim {
-			return errors.New("a reply of another length, or of none")
+			return errors.New("a key or a vector has a wrong length")
 		}
 		v := make([]float32, c.replies.dim)
 		c.replies.all[replyKey(r.Key)] = entry{vector: v}
@@ -404,4 +406,4 @@ func (c *content) add(r record) error {
 	return nil
 }
 
-var errFile = errors.New("it is damaged, or of another version: index again")
+var errFile = errors.New("the file is damaged, or of another version: index again")

@@ -23,33 +23,33 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// state is one version of an index. It does not change once readers see it.
+// state is one version of an index. It does not change after questions can use it.
 type state struct {
 	docs      *library
 	base      *kg.Base // nil without a graph
 	graph     *kg.Graph
 	retriever graphrag.Retriever
-	updater   retrieve.Updater // retriever, before reranking; nil if a change builds another
+	updater   retrieve.Updater // the retriever before reranking; nil if a change builds a new one
 	stats     graphrag.IndexStats
-	// pinned is where its chunks are, nil in memory; refs counts the users: one while readers see
-	// the state, and one for each running question.
+	// pinned is the generation with its chunks, nil in memory. refs counts the users: one while the state is
+	// visible, and one for each running question.
 	pinned  *pinned
-	source  *source // of the chunks of a retriever that Build made, nil in memory
+	source  *source // table of the chunks of a retriever that Build made, nil in memory
 	mapped  *mappings
 	refs    atomic.Int64
 	views   views
 	history history
 }
 
-// draft is the next state before it is built: documents, and the extractions of all chunks but the fresh ones.
+// draft is the next state before it is built: its documents, and the extractions of chunks that are not fresh.
 type draft struct {
 	docs    *library
 	base    *kg.Base
 	fresh   []graphrag.Chunk
 	gone    []graphrag.Chunk
-	from    retrieve.Updater // updater of the state before, if it is changed
-	source  *source          // nil in memory
-	read    bool             // nothing is to be extracted
+	from    retrieve.Updater // updater of the old state, if the change updates it
+	source  *source          // nil if the state is in memory
+	read    bool             // all extractions are known
 	history history
 }
 
@@ -63,11 +63,11 @@ func newDraft(f Frame) (*draft, error) {
 	return d, err
 }
 
-// draft begins with a copy of a state.
+// draft returns a copy of a state as a draft; a nil state gives an empty one.
 func (s *state) draft() *draft {
 	d := &draft{docs: s.docs.copy(), from: s.updater, history: s.history}
 	if len(d.history.ids) > s.stats.Documents+manyReplies {
-		d.history = newHistory() // what is saved next is the whole
+		d.history = newHistory() // the next Save writes everything
 	}
 	if s.base != nil {
 		d.base = s.base.Clone()
@@ -75,15 +75,15 @@ func (s *state) draft() *draft {
 	return d
 }
 
-// update is a change of documents: those that are new, cut into chunks, also those without any,
-// and the IDs of those that go.
+// update is a change of documents: the new documents, cut into chunks, including documents without chunks, and
+// the IDs of deleted ones.
 type update struct {
 	cut     map[string][]graphrag.Chunk
 	chunks  []graphrag.Chunk
 	deleted []string
 }
 
-// update cuts documents, concurrently. docs may be nil.
+// update cuts documents concurrently. docs may be nil.
 func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted []string) (_ *update, err error) {
 	u := &update{cut: make(map[string][]graphrag.Chunk), deleted: deleted}
 	chunker, err := f.Cut.Chunker()
@@ -116,7 +116,7 @@ func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	return u, ctx.Err()
 }
 
-// take deletes and inserts; one change may follow another.
+// take applies a change to the draft. Several changes may be applied in sequence.
 func (d *draft) take(u *update) {
 	d.delete(u.deleted...)
 	d.delete(slices.Collect(maps.Keys(u.cut))...)
@@ -127,7 +127,7 @@ func (d *draft) take(u *update) {
 }
 
 func (d *draft) delete(ids ...string) {
-	d.history.ids = append(d.history.ids, ids...) // each state has its own beginning of one list
+	d.history.ids = append(d.history.ids, ids...) // states share the list, each has a prefix of it
 	for _, id := range ids {
 		d.gone = append(d.gone, d.docs.delete(id)...)
 	}
@@ -143,8 +143,8 @@ func (d *draft) delete(ids ...string) {
 	}
 }
 
-// build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
-// builds the retriever, or changes the retriever of the state before.
+// build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and builds the retriever
+// or updates the old one.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	s := &state{docs: d.docs, base: d.base, history: d.history, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
 	ctx, counts := withTally(ctx, f.Progress)
@@ -191,7 +191,7 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 			return errors.Join(err, s.mapped.close())
 		}
 		s.source = d.source
-		defer os.RemoveAll(s.mapped.dir) // the files stay readable where the system lets them
+		defer os.RemoveAll(s.mapped.dir) // the mapped files stay readable where the operating system permits it
 	}
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Builder()(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
@@ -206,7 +206,7 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	return nil
 }
 
-// reranked returns a retriever that reorders its results if the kit has a reranker.
+// reranked returns r, or, if the kit has a reranker, a retriever that reorders the results of r.
 func (f Frame) reranked(r graphrag.Retriever) graphrag.Retriever {
 	if f.Kit.Rerank == nil {
 		return r
@@ -214,7 +214,7 @@ func (f Frame) reranked(r graphrag.Retriever) graphrag.Retriever {
 	return retrieve.Rerank(r, f.Kit.Rerank)
 }
 
-// release ends the use of one reader.
+// release ends one use of the state. The last one closes it.
 func (s *state) release() error {
 	if s == nil || s.refs.Add(-1) > 0 {
 		return nil
@@ -227,7 +227,7 @@ func (s *state) release() error {
 	return err
 }
 
-// strip leaves of a state in a store what answers questions.
+// strip removes from a state in a store everything that questions do not need.
 func (s *state) strip() {
 	s.base, s.graph = nil, nil
 	s.docs = &library{newLibrary().docs, s.docs.lengths, s.docs.chunks}
@@ -242,7 +242,7 @@ func (s *state) get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok
 	return chunks, ok, nil
 }
 
-// acquire begins the use of one reader, unless the state is closed.
+// acquire begins one use of the state; it returns false if the state is closed.
 func (s *state) acquire() bool {
 	for {
 		n := s.refs.Load()
@@ -252,26 +252,27 @@ func (s *state) acquire() bool {
 	}
 }
 
-// corpusState is the extractions of chunks and their graph.
+// corpusState holds the extractions of chunks and the graph made from them.
 type corpusState struct {
 	base  *kg.Base
 	graph *kg.Graph
 }
 
-// knownKey is the memo's key of the extractions of a named extractor.
+// knownKey is the key under which a memo keeps the extractions of a named extractor.
 type knownKey struct {
 	readKey
 	options kg.Options
 }
 
-// known extracts from the fresh chunks, or from all of them, and merges the result with the extractions of the others.
+// known extracts from the fresh chunks and merges the result with the other extractions; a whole extractor
+// reads all chunks again.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*corpusState, error) {
 	x, ok := f.Extract.Extractor.(named)
 	if !ok || !memo.Under(ctx) {
 		return d.put(ctx, f, all, d.base)
 	}
 	return memo.Of(ctx, knownKey{readKey{x.name, digest(all)}, f.Knowledge}, func() (*corpusState, error) {
-		base, err := kg.NewBase(f.Knowledge) // of all chunks: it is a whole extractor
+		base, err := kg.NewBase(f.Knowledge) // a whole extractor has read all chunks
 		if err != nil {
 			return nil, err
 		}
@@ -291,22 +292,22 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 		return nil, err
 	}
 	k := &corpusState{base: base}
-	d.fresh = nil // they are in the base now
+	d.fresh = nil // their extractions are in the base now
 	if k.graph, err = trace.Do(ctx, "graph", base.Graph); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// describe adds the graph to the statistics of an index.
+// describe adds the figures of the graph to the statistics of an index.
 func (k *corpusState) describe(s *graphrag.IndexStats) {
 	s.Stages = []graphrag.Stage{extracted(k.graph)}
 	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
 	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()
 }
 
-// deepen sets K to the largest number of chunks that the budget of a question can contain:
-// one more than the shortest chunks that fit into it. The depth is the same for its floor.
+// deepen sets K to the largest number of chunks that can fit the budget or the floor of a question, plus one,
+// computed from the shortest chunks.
 func (s *state) deepen(a amount) graphrag.Question {
 	q := a.Question
 	if q.Tokens > 0 {
@@ -318,11 +319,11 @@ func (s *state) deepen(a amount) graphrag.Question {
 	return q
 }
 
-// library is the chunks of documents, by the ID of the document. A copy shares what neither has
-// changed since, so a change costs what it changes.
+// library holds the chunks of documents, by the ID of the document. Copies share the parts that have not
+// changed since, so the cost of a change does not depend on the number of documents.
 type library struct {
 	docs    *btree.Map[string, []graphrag.Chunk]
-	lengths *btree.Map[int, int] // the number of chunks by their tokens
+	lengths *btree.Map[int, int] // number of chunks by their length in tokens
 	chunks  int
 }
 
@@ -360,7 +361,7 @@ func (l *library) count(chunks []graphrag.Chunk, sign int) {
 	}
 }
 
-// within returns how many of the shortest chunks have at most a number of tokens together.
+// within returns how many of the shortest chunks together have at most the given number of tokens.
 func (l *library) within(tokens int) (n int) {
 	l.lengths.Scan(func(length, of int) bool {
 		fit := min(of, tokens/length)
@@ -370,12 +371,12 @@ func (l *library) within(tokens int) (n int) {
 	return n
 }
 
-// all are the documents in the order of their IDs.
+// all yields the documents in the order of their IDs.
 func (l *library) all() iter.Seq2[string, []graphrag.Chunk] {
 	return func(yield func(string, []graphrag.Chunk) bool) { l.docs.Scan(yield) }
 }
 
-// sorted are all chunks, in the order of their IDs.
+// sorted returns all chunks in the order of their IDs.
 func (l *library) sorted() []graphrag.Chunk {
 	all := make([]graphrag.Chunk, 0, l.chunks)
 	for _, chunks := range l.all() {

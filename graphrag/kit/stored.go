@@ -19,7 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
+// content reads the data from which a system is built: the documents that meet a condition, their extractions,
+// and all replies.
 func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
 	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
 	docs, there := make(map[string][]graphrag.Chunk), make(map[string]bool)
@@ -41,7 +42,7 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 	}
 	for _, t := range []store.Table{p.extractions, p.replies} {
 		for r, err := range t.All(ctx, "") {
-			if err == nil && t == p.extractions && !there[r.ID] { // of another document
+			if err == nil && t == p.extractions && !there[r.ID] { // the chunk is of another document
 				continue
 			}
 			var line record
@@ -59,7 +60,7 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 	return c, nil
 }
 
-// byChunk returns the extractions by the IDs of their chunks.
+// byChunk returns the extractions by ID of the chunk.
 func (c *content) byChunk() map[string]kg.Extraction {
 	known := make(map[string]kg.Extraction, c.docs.chunks)
 	for _, of := range c.extracted {
@@ -70,8 +71,8 @@ func (c *content) byChunk() map[string]kg.Extraction {
 	return known
 }
 
-// build makes the state of the content, whose chunks a table has. The extractions of a whole extractor count if
-// the content is as it was published.
+// build builds the state of the content; its chunks are read from a table. The extractions of a whole extractor
+// are used only if the content is a complete published one.
 func (c *content) build(ctx context.Context, f Frame, from *source, published bool) (*state, error) {
 	d, err := c.draft(f, newHistory())
 	if err != nil {
@@ -92,8 +93,8 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	return st, err
 }
 
-// built builds the state of a generation, and puts what was extracted and replied into it. A fresh one has its
-// replies from what is published.
+// built builds the state of a generation, and stores its extractions and replies in the generation. A fresh
+// generation takes replies from the published one.
 func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*state, error) {
 	p, err := open(ctx, g)
 	if err != nil {
@@ -125,7 +126,8 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	return st, nil
 }
 
-// keep puts what was made since the content was read, and deletes the replies that are not used any more.
+// keep puts the extractions and replies that were made since the content was read, and deletes the replies that
+// are no longer used.
 func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base, before []replyKey) error {
 	made := make(map[string]record)
 	var gone []string
@@ -153,12 +155,12 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 	return errors.Join(errs...)
 }
 
-// putAll puts records, some at once.
+// putAll puts records in batches.
 func putAll(ctx context.Context, t store.Table, made map[string]record) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
 		records := make([]store.Record, len(ids))
 		for i, id := range ids {
-			data, _ := json.Marshal(made[id]) // nothing in it can fail
+			data, _ := json.Marshal(made[id]) // a record always encodes
 			records[i] = store.Record{ID: id, Data: data}
 		}
 		if err := t.Put(ctx, records...); err != nil {
@@ -168,10 +170,11 @@ func putAll(ctx context.Context, t store.Table, made map[string]record) error {
 	return nil
 }
 
-// exactly is the largest number of vectors that are all compared. Of more, a share is, and recall says what it finds.
+// exactly is the largest number of vectors that are all compared with a query. Of more vectors a search
+// compares a share, and its recall is measured.
 var exactly = 500_000
 
-// dimOf is the length of the vectors of an embedder.
+// dimOf returns the length of the vectors of an embedder.
 func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
 	if k.Dim > 0 {
 		return k.Dim, nil
@@ -180,7 +183,7 @@ func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
 	return len(row), err
 }
 
-// stored ranks the chunks that meet a condition.
+// stored returns a retriever that ranks the chunks in the store that meet a condition.
 func (s *System) stored(p *pinned, where graphrag.Condition) (r graphrag.Retriever, err error) {
 	t := retrieve.Stored{Table: p.chunks, Where: where, Effort: 1}
 	if p.contents.Chunks > exactly {
@@ -201,8 +204,8 @@ func (s *System) stored(p *pinned, where graphrag.Condition) (r graphrag.Retriev
 	return s.frame.reranked(r), err
 }
 
-// measure sets the recall of searches by vectors, again when the chunks have doubled or halved: the ten nearest of
-// some chunks, as a question finds them and of all.
+// measure sets the recall of searches by vectors, again when the number of chunks has doubled or halved. It
+// compares the ten nearest chunks of a usual search and of an exact one.
 func (s *System) measure(ctx context.Context, p *pinned) error {
 	const samples, nearest = 32, 10
 	c := &p.contents
@@ -247,7 +250,7 @@ func (s *System) measure(ctx context.Context, p *pinned) error {
 	return err
 }
 
-// records are chunks as the table has them.
+// records returns chunks as records of the table.
 func (s *System) records(ctx context.Context, chunks []graphrag.Chunk) ([]store.Record, error) {
 	records := make([]store.Record, len(chunks))
 	for i, c := range chunks {

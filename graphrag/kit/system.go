@@ -25,20 +25,20 @@ import (
 // System is a [graphrag.System] made of a [Frame].
 type System struct {
 	frame Frame
-	// writing is the lock of writers. It is a channel so that waiting can be cancelled.
+	// writing is the lock of changes. It is a channel so that waiting for it can be cancelled.
 	writing chan struct{}
-	// now is the state that readers see: nil before Index and after Close.
+	// now is the state that questions use: nil before Index and after Close.
 	now  atomic.Pointer[state]
-	turn sync.RWMutex // held while now changes, so that no reader acquires a state being released
+	turn sync.RWMutex // locked while now changes, so that no question acquires a state that is being released
 	paid *replies
 
 	queue sync.Mutex
-	waits []*waiting // for their turn
+	waits []*waiting // changes that have not begun
 
-	tables *tables // nil: in memory
+	tables *tables // nil if the system is in memory
 
 	saving sync.Mutex
-	saved  savepoint // the last one, if it counts
+	saved  savepoint // position of the last successful Save
 }
 
 var (
@@ -54,7 +54,7 @@ func New(f Frame) (*System, error) {
 	return &System{frame: f, writing: make(chan struct{}, 1), paid: newReplies()}, nil
 }
 
-// Frame returns a copy of what the system was made of, to make another one around it.
+// Frame returns a copy of the frame of the system, from which a similar one can be made.
 func (s *System) Frame() Frame { return s.frame }
 
 // Name is the name of the frame.
@@ -79,11 +79,13 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	return s.replace(ctx, "index", d, newReplies())
 }
 
-// Insert adds documents; one with an existing ID replaces that document. The answers are the same as from an index that is built from
-// scratch. Models are asked about new chunks, and rules read these and the few chunks in which a word has changed its meaning. A flat
-// system ([Frame].Flat) takes time for new chunks alone (less than a millisecond for a note), any other rebuilds the rest of its index
-// (3,000 notes: .2 s), so insert many at once. Changes that wait for another one are made together, in one build whose statistics each
-// of them returns. Questions meanwhile are answered from the state before.
+// Insert adds documents; one with an existing ID replaces that document. Answers are the same as with an index
+// that is built from scratch. Models are asked about new chunks only; rules read these and the few chunks in
+// which a word has changed its meaning. In a flat system ([Frame].Flat) the time depends on the new chunks
+// alone (less than a millisecond for a note). Other systems rebuild the rest of the index (3,000 notes: .2 s),
+// so insert many documents in one call. Changes that wait for a running one are made together, in one build,
+// and each returns the statistics of that build. Questions are answered from the old state until the new one is
+// complete.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.update(ctx, "insert", docs, nil)
 }
@@ -98,7 +100,7 @@ func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, e
 	return s.update(ctx, "update", docs, deleted)
 }
 
-// waiting is a change that waits for its turn, or is made together with another.
+// waiting is a change that waits for a running one, and may be made together with others.
 type waiting struct {
 	ctx   context.Context
 	of    *update
@@ -138,7 +140,7 @@ func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphra
 		if at >= 0 {
 			return s.failed(what, ctx.Err())
 		}
-		<-w.done // it is being made
+		<-w.done // another goroutine is making the change
 	}
 	if w.err != nil {
 		return s.failed(what, w.err)
@@ -146,8 +148,8 @@ func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphra
 	return w.stats, nil
 }
 
-// together makes all changes that wait in one build, unless w was made in the turn of another. If
-// that fails each is made alone, so that none fails for another.
+// together makes all waiting changes in one build, unless w was already made together with others. If the build
+// fails, each change is made alone, so that none fails because of another.
 func (s *System) together(w *waiting) {
 	s.queue.Lock()
 	all := s.waits
@@ -159,12 +161,12 @@ func (s *System) together(w *waiting) {
 	s.queue.Unlock()
 	for _, x := range all {
 		x.err = errTogether
-		defer close(x.done) // after a panic too: others wait
+		defer close(x.done) // deferred, since others wait even if the build panics
 	}
 	all = slices.DeleteFunc(all, func(x *waiting) bool {
 		err := x.ctx.Err()
 		if err != nil {
-			x.err = err // given up before it began
+			x.err = err // cancelled before it began
 		}
 		return err != nil
 	})
@@ -192,9 +194,9 @@ func (s *System) together(w *waiting) {
 	}
 }
 
-var errTogether = errors.New("a change that was made together with this one did not end")
+var errTogether = errors.New("another change in the same build panicked: make this change again")
 
-// replace builds a state from scratch, reusing the given replies, once no other change is running.
+// replace builds a state from scratch when no other change is running. It adds the given replies to the cache.
 func (s *System) replace(ctx context.Context, what string, d *draft, paid *replies) (graphrag.IndexStats, error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -214,12 +216,12 @@ func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
 	return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
 }
 
-// make builds a new state aside and replaces the old one. If anything fails the old state
-// stays; replies of models until then stay cached.
+// make builds a new state, and then replaces the old one. After a failure the old state stays, and the replies
+// of models up to then stay cached.
 func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats, err error) {
 	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	if s.paid.many(d.docs.chunks) {
-		d.from = nil // a build from scratch uses the current replies, and the others are dropped
+		d.from = nil // a build from scratch marks the replies that it uses, so that the others can be removed
 	}
 	if d.from == nil {
 		s.paid.begin()
@@ -237,13 +239,13 @@ func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats,
 	return stats, s.show(next)
 }
 
-// named is the name of the system in a trace.
+// named returns the attribute of a trace with the name of the system.
 func (s *System) named() slog.Attr { return slog.String("wildgraph.system", s.frame.Name) }
 
-// manyReplies is the number of unused replies, and of unsaved changes, that is tolerated.
+// manyReplies is the number of unused replies, and of unsaved changes, up to which they are kept.
 const manyReplies = 1 << 12
 
-// show makes a state, or none, visible to readers.
+// show makes a state visible to questions, or none if next is nil.
 func (s *System) show(next *state) error {
 	s.turn.Lock()
 	old := s.now.Swap(next)
@@ -251,7 +253,7 @@ func (s *System) show(next *state) error {
 	return old.release()
 }
 
-// acquire returns the visible state, to be released; nil if there is none.
+// acquire returns the visible state, which the caller releases; nil if there is none.
 func (s *System) acquire() *state {
 	s.turn.RLock()
 	defer s.turn.RUnlock()
@@ -262,8 +264,8 @@ func (s *System) acquire() *state {
 	return now
 }
 
-// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index,
-// for systems without one, and where it cannot be made of what is in a store.
+// Graph returns the knowledge graph of all documents (see [System.GraphFor]). It is nil before Index, for
+// systems without a graph, and if it cannot be read from the store.
 func (s *System) Graph() *kg.Graph {
 	g, _ := s.GraphFor(context.Background(), nil)
 	return g
@@ -292,11 +294,11 @@ func (s *System) Get(ctx context.Context, id string) (chunks []graphrag.Chunk, o
 	return now.get(ctx, id)
 }
 
-// Retrieve returns the evidence for a question, within its budget; of a question without one
-// ([graphrag.Question].K), [graphrag.DefaultK] chunks, or, where a model answers, as many as have
-// 2,000 tokens if these are more, and twice as much for an overview. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
-// permitted documents alone returns: the first such question waits until their index is
-// built, which may ask models, as far as a recipe describes its graph by them.
+// Retrieve returns the evidence for a question, within the budget of the question. Without a budget
+// ([graphrag.Question].K) it returns [graphrag.DefaultK] chunks; if a model answers, it returns more chunks if
+// these have fewer than 2,000 tokens, and twice as much for an overview. With a condition, or under a scope
+// ([graphrag.WithScope]), the result is the same as with a system over the permitted documents alone. The first
+// such question waits until their index is built; this asks models if the recipe describes its graph by models.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {
 	now := s.acquire()
 	if now != nil {
@@ -305,7 +307,7 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graph
 	return s.retrieve(ctx, now, s.frame.Kit.amount(q))
 }
 
-// retrieve searches a state, nil before Index.
+// retrieve searches a state; a nil state, before Index, is an error.
 func (s *System) retrieve(ctx context.Context, now *state, q amount) (found graphrag.Found, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "retrieve", s.named())
 	defer func() {
@@ -318,18 +320,18 @@ func (s *System) retrieve(ctx context.Context, now *state, q amount) (found grap
 	ctx, meter := metering.WithMeter(metering.WithStage(newReplies().with(ctx), "retrieve"))
 	seen, err := s.seen(ctx, now, q.Question)
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
+		return graphrag.Found{}, fmt.Errorf("%s: select documents: %w", s.frame.Name, err)
 	}
 	defer seen.release()
 	found, err = seen.retriever.Retrieve(ctx, seen.deepen(q))
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
+		return graphrag.Found{}, fmt.Errorf("%s: retrieve: %w", s.frame.Name, err)
 	}
 	found.Usage = found.Usage.Add(meter.Usage())
 	return s.within(q, found), nil
 }
 
-// within cuts a result to the depth and the budget, and fills it up to the floor.
+// within limits a result to the depth and the budget of a question, and fills it up to the floor.
 func (s *System) within(q amount, found graphrag.Found) graphrag.Found {
 	if q.Tokens > 0 && found.Evidence == nil {
 		found.Evidence = found.Ranked
@@ -347,7 +349,7 @@ func (s *System) within(q amount, found graphrag.Found) graphrag.Found {
 	return found
 }
 
-// Answer searches and reads.
+// Answer retrieves evidence, and reads the answer from it.
 func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	var last graphrag.Answer
 	for a, err := range s.answers(ctx, q, func(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
@@ -372,7 +374,7 @@ func oneAnswer(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
 }
 
-// answers retrieves, reads, and completes the answers of the reader.
+// answers retrieves evidence, calls read, and completes the answers that read returns.
 func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Question, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "answer", s.named())
@@ -406,8 +408,8 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 	}
 }
 
-// Encode computes ahead of time the vectors that the retriever would compute on demand. It stops when ctx ends and keeps
-// the vectors that it has. Other retrievers are left as they are.
+// Encode computes in advance the vectors that the retriever would compute on demand. It stops when ctx ends,
+// and keeps the vectors computed up to then. For a retriever without such vectors it does nothing.
 func (s *System) Encode(ctx context.Context) error {
 	now := s.acquire()
 	if now == nil {
@@ -417,7 +419,7 @@ func (s *System) Encode(ctx context.Context) error {
 	type lazy interface{ Encode(context.Context) error }
 	l, ok := now.retriever.(lazy)
 	if !ok {
-		l, ok = now.updater.(lazy) // the retriever reranks the results of this one
+		l, ok = now.updater.(lazy) // the retriever reranks the results of the updater
 	}
 	if !ok {
 		return nil
@@ -433,13 +435,13 @@ func (s *System) Close() error {
 	return s.show(nil)
 }
 
-// mostSources bounds the passages of one fact or report that a sentence is compared with.
+// mostSources limits the passages of one fact or report that are compared with a sentence.
 const mostSources = 1000
 
-// sourced adds to an answer the passages that its cited facts and reports were made from: for
-// each citation the passage with the most words of the sentence, the first of equal ones.
+// sourced adds to an answer the passages from which its cited facts and reports were made: for each citation
+// the passage with the most words of the sentence, the first one of several.
 func (s *state) sourced(ctx context.Context, a graphrag.Answer) (graphrag.Answer, error) {
-	at := make(map[string]int) // in Sources, by ID of the chunk
+	at := make(map[string]int) // index in Sources by ID of the chunk
 	for _, c := range slices.Clip(a.Citations) {
 		if c.Of != graphrag.OfDerived {
 			continue
@@ -462,7 +464,7 @@ func (s *state) sourced(ctx context.Context, a graphrag.Answer) (graphrag.Answer
 	return a, nil
 }
 
-// nearest returns the chunk of a provenance with the most words of a sentence.
+// nearest returns the chunk of a provenance that has the most words of a sentence.
 func (s *state) nearest(ctx context.Context, from graphrag.Provenance, sentence string) (best graphrag.Chunk, ok bool, err error) {
 	wanted, most := text.Default().Terms(sentence), -1
 	compared := 0

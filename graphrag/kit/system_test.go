@@ -178,7 +178,7 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 	check.OK(t, s.Save(t.Context(), dir))
 	e.dim = 16
 	texts := e.texts.Load()
-	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "32 numbers there, an embedder of 16 here") || e.texts.Load() != texts {
+	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "its vectors have 32 numbers, those of the embedder 16") || e.texts.Load() != texts {
 		t.Errorf("%v, %d texts embedded", err, e.texts.Load()-texts)
 	}
 }

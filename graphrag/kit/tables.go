@@ -22,13 +22,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// A system in a store is a collection, whose published generation is the index. Nothing of a chunk is
-// in memory: a question is a search of the table under the question's condition, and reads what it
-// found. A change is a fork of what is published, which is published in its place, whole or not at all.
+// A system in a store is a collection, whose published generation is the index. No chunk is held in memory: a
+// question searches the table with the question's condition, and reads the chunks that it finds. A change forks
+// the published generation, and publishes the fork, whole or not at all.
 
-// The tables of a collection: chunks by their IDs; documents by theirs, with the lengths of their
-// chunks; one record of what the index was made with. A recipe with a Build has two more, of what was
-// made of chunks, see [record]: extractions by the ID of the chunk, replies by their hashes.
+// The tables of a collection: chunks by their IDs; documents by their IDs, with the lengths of their chunks;
+// and one record with the settings and statistics of the index. A recipe with a Build has two more tables, of
+// values of [record]: extractions by the ID of the chunk, and replies by their keys.
 const (
 	chunksTable      = "chunks"
 	documentsTable   = "documents"
@@ -37,51 +37,52 @@ const (
 	repliesTable     = "replies"
 )
 
-// contents is the one record of the table of settings, under contentsID.
+// contents is the single record of the table of settings; its id is contentsID.
 type contents struct {
 	Settings  settings    `json:"settings"`
 	Documents int         `json:"documents"`
 	Chunks    int         `json:"chunks"`
-	Lengths   map[int]int `json:"lengths"` // the number of chunks by their tokens
-	// Recall is the recall of searches by vectors, measured over Measured chunks; 0 if all vectors are compared.
+	Lengths   map[int]int `json:"lengths"` // number of chunks by their length in tokens
+	// Recall is the recall of searches by vectors, measured with Measured chunks; 0 if all are compared.
 	Recall   float64 `json:"recall,omitempty"`
 	Measured int     `json:"measured,omitempty"`
 }
 
 const contentsID = "contents"
 
-// repliesGeneration is a generation that is never published: its table of settings, which each collection has, keeps
-// the replies of models and the vectors of a change until the change is published, so that none is paid for twice
+// repliesGeneration is the name of a generation that is never published. Its table of settings keeps the
+// replies of models and the vectors of a change until the change is published, so that none is paid for twice
 // if the change fails or its process is killed.
 const repliesGeneration = "replies"
 
-// tables are where a system is.
+// tables are the collection of a system in a store, and the parts for its changes.
 type tables struct {
 	collection store.Collection
 	chunker    *chunk.Chunker
-	corpus     *Corpus        // without chunks
-	embedder   embed.Embedder // nil without vectors in the table
-	built      bool           // by Build, not searched in the table
-	durable    bool           // without a flush
+	corpus     *Corpus        // has no chunks
+	embedder   embed.Embedder // nil if the table has no vectors
+	built      bool           // retrieval is by Build, not by searches of the table
+	durable    bool           // puts are durable without a flush
 }
 
-// pinned is a generation that readers use, with its tables.
+// pinned is a generation that questions use, with its tables.
 type pinned struct {
 	generation           store.Generation
 	chunks, docs         store.Table
-	extractions, replies store.Table // nil unless it is built
+	extractions, replies store.Table // nil for a recipe without Build
 	contents             contents
 }
 
-// Open returns the system of a frame whose corpus is a collection of a store, which is made if it is not
-// there: Index, Insert, Delete and Update write to it, [System.Refresh] sees what other processes wrote.
-// Frames without a Build, if the embedder of their Vectors does not learn from the corpus ([Kit].Trained), are searched there,
-// and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
-// each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
-// ([os.TempDir]). Replies of models and vectors are in the store when the next call begins: after a change that failed, was
-// cancelled or was killed, the next one asks only for the rest, and Index takes the replies of what was built before.
-// A collection that was made by another recipe, cut or embedder is [ErrOptions] or [store.ErrMismatch]. The store stays
-// open when the system is closed.
+// Open returns the system of a frame whose corpus is a collection of a store; it creates the collection if
+// there is none. Index, Insert, Delete and Update write to the collection; [System.Refresh] reads the changes
+// of other processes. A frame without a Build whose embedder does not learn from the corpus ([Kit].Trained)
+// searches the store, and a change costs time for the changed documents alone. The index of any other frame is
+// built from the stored chunks, extractions and replies, when the system is opened and by each change; if the
+// recipe follows the comment of [Corpus], the system then holds no texts in memory, but numbers and temporary
+// files ([os.TempDir]). Replies of models and vectors are stored before the next call begins: after a change
+// that failed, was cancelled or was killed, the next change asks only for the missing ones, and Index uses the
+// replies of the index before. A collection that was made by another recipe, cut or embedder is the error
+// [ErrOptions] or [store.ErrMismatch]. Closing the system does not close the store.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
 	if err != nil {
@@ -123,13 +124,13 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 		t.collection, err = st.Create(ctx, name, store.Schema{Analyzer: analyzer, Tables: all})
 	}
 	if errors.Is(err, store.ErrReadOnly) {
-		_, err = st.Open(ctx, name) // there is none of that name
+		_, err = st.Open(ctx, name) // the store is read-only and has no such collection
 	}
 	return t, err
 }
 
-// Refresh sees what is published in the store by now; questions that run end with what they see. Of a
-// system in memory it changes nothing.
+// Refresh reads the generation that is published in the store now. Questions in progress end with the old one.
+// For a system in memory it does nothing.
 func (s *System) Refresh(ctx context.Context) error {
 	if s.tables == nil {
 		return nil
@@ -138,7 +139,7 @@ func (s *System) Refresh(ctx context.Context) error {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 	default:
-		return nil // a change shows what is published when it ends
+		return nil // the running change does the same when it ends
 	}
 	if err := s.refresh(ctx, "", nil); err != nil {
 		return fmt.Errorf("%s: refresh: %w", s.frame.Name, err)
@@ -146,7 +147,8 @@ func (s *System) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// refresh shows what is published: made, if that is the generation of its name.
+// refresh makes the published generation visible. made is its state if the published generation has the name,
+// else it is released.
 func (s *System) refresh(ctx context.Context, name string, made *state) error {
 	p, err := s.pin(ctx)
 	if err != nil {
@@ -188,7 +190,7 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 	return s.show(st)
 }
 
-// pin opens what is published.
+// pin opens the published generation, and checks its settings.
 func (s *System) pin(ctx context.Context) (*pinned, error) {
 	g, err := s.tables.collection.Pin(ctx)
 	if err != nil {
@@ -196,7 +198,7 @@ func (s *System) pin(ctx context.Context) (*pinned, error) {
 	}
 	p, err := open(ctx, g)
 	if err == nil && p.contents.Settings != s.settings() {
-		err = fmt.Errorf("%w: %+v there, %+v here; open it with those, or index again", ErrOptions, p.contents.Settings, s.settings())
+		err = fmt.Errorf("%w: with %+v, this system has %+v: open it with the saved options, or index again", ErrOptions, p.contents.Settings, s.settings())
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
@@ -204,7 +206,7 @@ func (s *System) pin(ctx context.Context) (*pinned, error) {
 	return p, nil
 }
 
-// open opens the tables of a generation, with contents unless it is new.
+// open opens the tables of a generation, and reads its contents unless the generation is new.
 func open(ctx context.Context, g store.Generation) (*pinned, error) {
 	p := &pinned{generation: g}
 	var err1, err2, err3 error
@@ -226,7 +228,7 @@ func open(ctx context.Context, g store.Generation) (*pinned, error) {
 	return p, err
 }
 
-// checkFields reports a field that no document in scope has, if there is one.
+// checkFields returns an error if no document in scope has one of the fields.
 func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, names []string) error {
 	for _, name := range names {
 		with, err := p.chunks.Count(ctx, graphrag.And(inScope, graphrag.Exists(name)))
@@ -265,8 +267,8 @@ func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter
 	return stats, nil
 }
 
-// turnover writes the next generation, publishes it, and removes all others. It returns its name, and its
-// state if it is built.
+// turnover writes the next generation, publishes it, and removes all others. It returns the name of the
+// generation, and its state if the recipe has a Build.
 func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (next string, made *state, err error) {
 	c := s.tables.collection
 	names, was, err := c.Generations(ctx)
@@ -305,11 +307,11 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		discarded := c.Discard(context.WithoutCancel(ctx), next)
 		if errors.Is(err, store.ErrConflict) || errors.Is(discarded, store.ErrNotFound) {
-			err, discarded = fmt.Errorf("another change of the collection ended during this one: make this one again: %w", err), nil
+			err, discarded = fmt.Errorf("another program changed the collection during this change: make this change again: %w", err), nil
 		}
 		return "", nil, errors.Join(err, made.release(), discarded)
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also generations left by killed changes
 		if failed := c.Discard(ctx, name); !errors.Is(failed, store.ErrNotFound) {
 			err = errors.Join(err, failed)
 		}
@@ -317,21 +319,21 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	return next, made, err
 }
 
-// replies opens the replies of changes that did not end, and of the change that begins.
+// replies opens the replies of changes that did not end, for the next change; there says that there are some.
 func (t *tables) replies(there bool) *share.Replies {
 	return &share.Replies{Table: settingsTable, Durable: t.durable, New: !there, Open: func(ctx context.Context) (store.Generation, error) {
 		return t.collection.Write(ctx, repliesGeneration)
 	}}
 }
 
-// fill deletes documents and puts others.
+// fill deletes documents from a generation, puts others, and flushes it.
 func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
 	p, err := open(ctx, g)
 	if err != nil {
 		return err
 	}
 	if !fresh && p.contents.Settings != s.settings() {
-		return fmt.Errorf("%w: index again", ErrOptions)
+		return fmt.Errorf("%w: index again with the options of this system", ErrOptions)
 	}
 	w := &revision{pinned: p, system: s, fresh: fresh, now: make(map[string][]int)}
 	p.contents.Settings = s.settings()
@@ -362,18 +364,17 @@ func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs 
 	return err
 }
 
-// revision is a generation that is written to.
+// revision is a generation that a change writes to.
 type revision struct {
 	*pinned
 	system *System
 	fresh  bool
-	now    map[string][]int // of documents that were changed: the lengths of their chunks, nil without any
+	now    map[string][]int // lengths of the chunks of each changed document, nil for a deleted one
 }
 
-// atOnce is the number of documents that are cut and put at once.
+// atOnce is the number of documents that are cut and put in one batch.
 const atOnce = 1024
 
-// delete removes documents.
 func (w *revision) delete(ctx context.Context, ids []string) error {
 	old, err := w.lengths(ctx, ids)
 	if err != nil {
@@ -386,7 +387,7 @@ func (w *revision) delete(ctx context.Context, ids []string) error {
 	return errors.Join(w.forget(ctx, old), w.chunks.Delete(ctx, gone...), w.docs.Delete(ctx, ids...))
 }
 
-// forget deletes what was extracted from documents.
+// forget deletes the extractions of documents.
 func (w *revision) forget(ctx context.Context, docs map[string][]int) error {
 	var gone []string
 	for id, lengths := range docs {
@@ -400,7 +401,7 @@ func (w *revision) forget(ctx context.Context, docs map[string][]int) error {
 	return w.extractions.Delete(ctx, gone...)
 }
 
-// lengths returns the lengths of the chunks of each known document.
+// lengths returns the lengths of the chunks of each document that is indexed.
 func (w *revision) lengths(ctx context.Context, ids []string) (map[string][]int, error) {
 	out := make(map[string][]int)
 	var ask []string
@@ -423,8 +424,8 @@ func (w *revision) lengths(ctx context.Context, ids []string) (map[string][]int,
 	return out, err
 }
 
-// tally counts the chunks of a document in place of those before, and returns the IDs of those that
-// have none in their place. nil is no document.
+// tally updates the statistics when the chunks of a document change from the lengths before to the lengths
+// after; nil is no document. It returns the IDs of the chunks that no longer exist.
 func (w *revision) tally(id string, before, after []int) (gone []string) {
 	c := &w.contents
 	add := func(list []int, sign int) {
@@ -449,7 +450,7 @@ func (w *revision) tally(id string, before, after []int) (gone []string) {
 	return gone
 }
 
-// all puts documents, of which one may replace another.
+// all puts documents, which may replace indexed ones.
 func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
 	some := make([]graphrag.Document, 0, atOnce)
 	put, seen := 0, make(map[string]bool)
@@ -458,7 +459,7 @@ func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 			doc, err = doc.Normal()
 		}
 		if err == nil && seen[doc.ID] {
-			err = fmt.Errorf("document %q comes twice: make the IDs unique", doc.ID)
+			err = fmt.Errorf("document %q occurs twice: make the IDs unique", doc.ID)
 		}
 		if err != nil {
 			return err
@@ -486,7 +487,7 @@ func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	return nil
 }
 
-// some cuts documents, and puts them and their chunks.
+// some cuts documents, and puts the documents and their chunks.
 func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 	cut := make([][]graphrag.Chunk, len(docs))
 	err := par.Each(ctx, len(docs), 0, func(i int) (err error) {
@@ -512,7 +513,7 @@ func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 			lengths[j] = max(1, c.Tokens)
 		}
 		gone = append(gone, w.tally(d.ID, old[d.ID], lengths)...)
-		data, _ := json.Marshal(lengths) // nothing in it can fail
+		data, _ := json.Marshal(lengths) // a list of numbers always encodes
 		documents = append(documents, store.Record{ID: d.ID, Title: d.Title, Fields: d.Fields, Data: data})
 	}
 	records, err := w.system.records(ctx, slices.Concat(cut...))

@@ -161,7 +161,7 @@ func TestChangesAtOnce(t *testing.T) {
 			check.OK(t, check.Err(other.Insert(t.Context(), graphrag.Documents(docs[1]))))
 			yield(docs[2], nil)
 		}
-		check.Fails(t, check.Err(one.Insert(t.Context(), slow)), "make this one again", name)
+		check.Fails(t, check.Err(one.Insert(t.Context(), slow)), "make this change again", name)
 		check.OK(t, check.Err(one.Insert(t.Context(), graphrag.Documents(docs[3]))))
 		ids := check.Of(one.List(t.Context())).OK(t)
 		check.Equal(t, ids, []string{docs[0].ID, docs[1].ID, docs[3].ID})

@@ -20,36 +20,36 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// A question with a condition, or under a scope, is answered by a view: the system built from the documents that meet
-// them, and from nothing else. So what is found and answered is what an index of these documents alone gives, for every
-// system: no description, report, walk, tree or rarity of a word comes from another document. A view is built at its
-// first question, from chunks and extractions that are there, and kept for the next ones. Of a flat system it is the
-// index of all, limited to the permitted documents, whose words alone are counted.
+// A question with a condition, or under a scope, is answered by a view: a system built only from the documents
+// that the condition and the scope permit. So results and answers are the same as with an index of these
+// documents alone, for every system: no description, report, path, tree or rarity of a word comes from another
+// document. A view is built at its first question, from stored chunks and extractions, and cached. The view of
+// a flat system is the index of all documents, limited to the permitted ones, and counts words in these alone.
 
-// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a multiple of the index; maxTexts
-// bounds the cached condition texts. The view that was used last is always cached.
+// maxViews and maxViewTimes limit the cached views by number and by their chunks in all, as a multiple of the
+// index; maxTexts limits the cached texts of conditions. The view that was used last is always cached.
 const (
 	maxViews     = 64
 	maxViewTimes = 2
 	maxTexts     = 4096
 )
 
-// viewKey names a set of documents.
+// viewKey identifies a set of documents.
 type viewKey [sha256.Size]byte
 
-// allDocs names all documents.
+// allDocs identifies the set of all documents.
 var allDocs viewKey
 
-// views are the views of one state; the one that was used last is the last one in order.
+// views are the views of one state. order lists them by their last use, the most recent one last.
 type views struct {
 	mu    sync.Mutex
-	texts map[string]viewKey // of conditions that were asked before
+	texts map[string]viewKey // documents that meet a condition, by its text
 	made  map[viewKey]*view
 	order []viewKey
 }
 
-// key returns the documents that a condition was found to leave, if they are all, or their view is there or being
-// built.
+// key returns the set of documents that meet a condition. It is known if it was computed before, and is the set
+// of all documents or has a view.
 func (v *views) key(text string) (key viewKey, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -57,7 +57,7 @@ func (v *views) key(text string) (key viewKey, known bool) {
 	return key, ok && (key == allDocs || v.made[key] != nil)
 }
 
-// ask keeps which documents a condition leaves.
+// ask stores the set of documents that meet a condition.
 func (v *views) ask(text string, key viewKey) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -67,15 +67,15 @@ func (v *views) ask(text string, key viewKey) {
 	v.texts[text] = key
 }
 
-// view is a state of some documents, or one that is being built.
+// view is the state of a set of documents, which may still be under construction.
 type view struct {
-	done  chan struct{} // closed when it is built, or failed
-	state *state        // nil if it failed
+	done  chan struct{} // closed when building has ended, also with an error
+	state *state        // nil if building failed
 	err   error
 }
 
-// seen returns the state that a question sees, to be released: it contains the documents
-// that the scope of ctx permits and that meet q.Where.
+// seen returns the state for a question, which the caller releases: it contains the documents that the scope of
+// ctx permits and that meet q.Where.
 func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*state, error) {
 	scope := graphrag.ScopeOf(ctx)
 	if scope == nil && q.Where == nil || s.frame.Blind {
@@ -99,7 +99,7 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	if q.Where != nil {
 		where = q.Where.String()
 	}
-	// No where is taken for a part of another scope, and no scope for none.
+	// The lengths keep a condition from being read as part of a scope, and no scope differs from an empty one.
 	text := fmt.Sprintf("%t %d %s%s", scope != nil, len(limits), limits, where)
 	for {
 		key, known := now.views.key(text)
@@ -137,8 +137,8 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	}
 }
 
-// permits returns the condition that documents meet which a scope and a condition permit.
-// A condition on a field that no document in scope has is an error.
+// permits returns the condition that combines a scope and a condition. A field in the condition that no
+// document in scope has is an error.
 func permits(ctx context.Context, now *state, scope *graphrag.Scope, where *graphrag.Condition) (graphrag.Condition, error) {
 	inScope, permitted, err := conditions(scope, where)
 	switch {
@@ -151,8 +151,7 @@ func permits(ctx context.Context, now *state, scope *graphrag.Scope, where *grap
 	return permitted, err
 }
 
-// conditions returns the condition of the scope, and the condition of the documents that a scope and
-// a condition permit.
+// conditions returns the condition of a scope, and its conjunction with the condition of a question.
 func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, permitted graphrag.Condition, err error) {
 	if scope != nil {
 		if err := scope.Check(); err != nil {
@@ -169,7 +168,7 @@ func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, perm
 	return inScope, graphrag.And(inScope, *where), nil
 }
 
-// keyOfDocs is the digest of the IDs of some documents, allDocs if they have all chunks.
+// keyOfDocs returns a digest of the IDs of some documents, allDocs if they have all chunks of the state.
 func keyOfDocs(docs *library, all *state) viewKey {
 	if docs.chunks == all.stats.Chunks {
 		return allDocs
@@ -181,7 +180,8 @@ func keyOfDocs(docs *library, all *state) viewKey {
 	return viewKey(h.Sum(nil))
 }
 
-// subset returns the documents whose fields meet a condition. Those without a chunk have nothing to be seen.
+// subset returns the documents whose fields meet a condition. Documents without a chunk are left out: they
+// cannot be found.
 func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	out := newLibrary()
 	for id, chunks := range docs.all() {
@@ -192,7 +192,7 @@ func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	return out
 }
 
-// checkFields reports a field that no document in scope has, if there is one.
+// checkFields returns an error if no document in scope has one of the fields.
 func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []string) error {
 	all, any := map[string]bool{}, false
 	missing := slices.Clone(names)
@@ -221,11 +221,11 @@ func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []stri
 	return fmt.Errorf("%w: no document has the field %.80q; the fields are %s", ErrField, missing[0], strings.Join(have, ", "))
 }
 
-// maxNames is how many fields an error lists.
+// maxNames is the number of fields that an error lists.
 const maxNames = 20
 
-// view returns the state of some documents, to be released, nil if it has to be asked for again. Concurrent callers
-// build it once; if the builder is cancelled, the next caller builds it.
+// view returns the state of a set of documents, which the caller releases; nil means that the caller has to ask
+// again. Concurrent callers build a view once; if the caller that builds it is cancelled, the next one does.
 func (s *System) view(ctx context.Context, now *state, key viewKey, build func() (*state, error)) (*state, error) {
 	v, mine := now.views.get(key, build != nil)
 	if v == nil {
@@ -234,7 +234,7 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, build func()
 	if mine {
 		st, err := (*state)(nil), errors.New("the index of the permitted documents could not be built")
 		func() {
-			defer func() { now.views.built(key, v, st, err, now.stats.Chunks) }() // after a panic too: others wait
+			defer func() { now.views.built(key, v, st, err, now.stats.Chunks) }() // deferred, since others wait even if build panics
 			st, err = build()
 		}()
 	}
@@ -252,10 +252,11 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, build func()
 	return nil, nil
 }
 
-// limitedShare is how much less than a view of its own index one takes that limits another.
+// limitedShare is the ratio of the memory of a view with an index of its own to the memory of a view that
+// limits the index of all documents.
 const limitedShare = 64
 
-// limited is the state of the documents that a retriever is limited to.
+// limited returns the state of a retriever that is limited to some documents.
 func (s *System) limited(now *state, r graphrag.Retriever) *state {
 	st := &state{docs: now.docs, retriever: s.frame.reranked(r)}
 	st.stats.Chunks = now.stats.Chunks / limitedShare
@@ -263,7 +264,7 @@ func (s *System) limited(now *state, r graphrag.Retriever) *state {
 	return st
 }
 
-// build makes the state of some documents of another, or of the content that its store has of them.
+// build makes the state of some documents: from c, their content in a store, or else from docs.
 func (s *System) build(ctx context.Context, now *state, docs *library, c *content) (*state, error) {
 	f := s.frame
 	f.Progress = nil
@@ -278,15 +279,15 @@ func (s *System) build(ctx context.Context, now *state, docs *library, c *conten
 	if now.base != nil {
 		others := slices.DeleteFunc(now.docs.docs.Keys(), func(id string) bool { _, ok := docs.docs.Get(id); return ok })
 		d.base = now.base.Clone()
-		d.base.Delete(others...) // at once: each call reads all
+		d.base.Delete(others...) // in one call, since each call reads all extractions
 	}
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
-		return d.build(s.paid.copy().with(metering.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
+		return d.build(s.paid.copy().with(metering.WithStage(ctx, "index")), f) // a copy: what is saved must not depend on who asks questions
 	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))
 }
 
-// get returns a view, and whether the caller is to build it. It is nil if it is not there and
-// the caller cannot build it.
+// get returns a view, and whether the caller has to build it. It is nil if there is no view and the caller
+// cannot build one.
 func (v *views) get(key viewKey, can bool) (_ *view, mine bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -305,8 +306,8 @@ func (v *views) get(key viewKey, can bool) (_ *view, mine bool) {
 	return got, mine
 }
 
-// built makes a view known to those who wait for it, and drops those that were not asked for
-// longest. One that failed is forgotten.
+// built gives a view to the callers that wait for it, and removes the views that were not used for longest. A
+// view that failed is removed too.
 func (v *views) built(key viewKey, made *view, st *state, err error, whole int) {
 	v.mu.Lock()
 	made.state, made.err = st, err
@@ -329,11 +330,11 @@ func (v *views) built(key viewKey, made *view, st *state, err error, whole int) 
 	}
 	v.mu.Unlock()
 	for _, st := range gone {
-		_ = st.release() // in memory: nothing can fail to be closed
+		_ = st.release() // the state is in memory, closing it cannot fail
 	}
 }
 
-// drop forgets a view and returns its state.
+// drop removes a view and returns its state.
 func (v *views) drop(key viewKey) *state {
 	st := v.made[key].state
 	delete(v.made, key)
@@ -341,7 +342,7 @@ func (v *views) drop(key viewKey) *state {
 	return st
 }
 
-// close releases all views when they are not used any more.
+// close releases all views as soon as no question uses them.
 func (v *views) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -352,8 +353,8 @@ func (v *views) close() {
 	}
 }
 
-// GraphFor returns the knowledge graph that a question sees: the graph of the documents that the scope of ctx permits
-// and that meet where. It is nil before Index and for systems without one.
+// GraphFor returns the knowledge graph for a question: of the documents that the scope of ctx permits and that
+// meet where. It is nil before Index and for systems without a graph.
 func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
 	now := s.acquire()
 	if now == nil {
@@ -362,7 +363,7 @@ func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.G
 	defer now.release()
 	seen, err := s.seen(ctx, now, graphrag.Question{Where: where})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.frame.Name, err)
+		return nil, fmt.Errorf("%s: graph: %w", s.frame.Name, err)
 	}
 	defer seen.release()
 	if seen.graph != nil || now.pinned == nil || s.frame.Extract.Extractor == nil {
@@ -371,7 +372,7 @@ func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.G
 	return s.graphOf(ctx, now.pinned, graphrag.ScopeOf(ctx), where)
 }
 
-// graphOf makes the graph of permitted documents in a store.
+// graphOf returns the graph of the permitted documents in a store.
 func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, where *graphrag.Condition) (*kg.Graph, error) {
 	_, permitted, err := conditions(scope, where)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Embeddings compares names by the cosine of their vectors, every one with
-// every other, exactly. It suits some ten thousand names; [Trigrams] suits more.
+// Embeddings compares names by the cosine of their vectors, each name with all others, exactly. It is made for
+// some ten thousand names; for more use [Trigrams].
 type Embeddings struct {
 	Embedder embed.Embedder
 }
 
-// Neighbors implements [Similarity]. Under the context of a [memo.Keeper] it compares only the
-// names that are new or have another vector since its last call; the result is the same.
+// Neighbors implements [Similarity]. With a [memo.Keeper] in the context it compares only the names that are
+// new, or have another vector, since its last call; the result is the same.
 func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
 	if len(names) == 0 || limit <= 0 {
 		return make([][]scored, len(names)), ctx.Err()
@@ -38,13 +38,13 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 	return memo.Kept[lastResult](ctx).next(ctx, n)
 }
 
-// cut bounds a list of neighbours: at most limit of them, with a similarity of at least threshold.
+// cut limits a list of neighbours: at most limit of them, with a similarity of at least threshold.
 type cut struct {
 	threshold float64
 	limit     int
 }
 
-// lastResult is the result of the last call of Neighbors.
+// lastResult stores the last call of Neighbors and its result.
 type lastResult struct {
 	mu      sync.Mutex
 	cut     cut
@@ -52,15 +52,15 @@ type lastResult struct {
 	lists   [][]scored
 }
 
-// neighborhood is one call of Neighbors.
+// neighborhood holds the arguments of a call of Neighbors.
 type neighborhood struct {
 	cut
-	digests []memo.Digest // of the name and the vector
+	digests []memo.Digest // digest of each name and its vector
 	vectors [][]float32
 	index   *vector.View
 }
 
-// next returns the lists of a call and keeps them.
+// next computes the lists of a call from the last call's lists, and stores them.
 func (l *lastResult) next(ctx context.Context, n neighborhood) ([][]scored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *lastResult) next(ctx context.Context, n neighborhood) ([][]scored, erro
 	searched := make([][]scored, len(unsure))
 	depth := n.limit + 1
 	if len(unsure) < len(lists) {
-		depth = len(lists) // a name may be near to many that are not near to it
+		depth = len(lists) // a new name may be near to names whose neighbours it is not
 	}
 	if err := par.Each(ctx, len(unsure), 0, func(i int) error {
 		hits, err := n.index.Search(n.vectors[unsure[i]], depth)
@@ -100,9 +100,9 @@ func (l *lastResult) next(ctx context.Context, n neighborhood) ([][]scored, erro
 	return out, nil
 }
 
-// translated returns the last lists by the places of the names in this call, without the names that are gone, and
-// in ascending order the names that have to be searched for: those that are new, and those whose list was full
-// and lost a name. All names are searched for if their order changed or more than half are new.
+// translated returns the lists of the last call with the indexes of the names in this call, without names that
+// no longer exist, and, in ascending order, the names to search for: those that are new, and those whose list
+// was full and lost a name. These are all names if their order changed or more than half are new.
 func (l *lastResult) translated(n neighborhood) (lists [][]scored, unsure []int32) {
 	places := make(map[memo.Digest]int32, len(n.digests))
 	for i, d := range n.digests {
@@ -157,7 +157,7 @@ func digests(names []string, vectors [][]float32) []memo.Digest {
 	return out
 }
 
-// embed embeds at least one name.
+// embed returns the vectors of names, of which there is at least one, and a view to search them.
 func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *vector.View, error) {
 	vectors, err := e.Embedder.EmbedDocuments(ctx, names)
 	if err == nil && len(vectors) != len(names) {
@@ -186,7 +186,7 @@ func (e Embeddings) Index(ctx context.Context, names []string) (NameIndex, error
 
 type embeddedNames struct {
 	embedder embed.Embedder
-	index    *vector.View // nil without names
+	index    *vector.View // nil if there are no names
 }
 
 func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]scored, error) {

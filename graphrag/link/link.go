@@ -18,43 +18,44 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// scored is a name, by its place, and how like another it is.
+// scored is a name, by its index, with its similarity to another one.
 type scored = rank.Scored[int32]
 
-// Similarity finds names that are like each other.
+// Similarity finds similar names.
 type Similarity interface {
-	// Neighbors returns for each name those others whose similarity is at least threshold, at most limit of
-	// them, best first, equal ones by place. Similarities are in -1..1; 1 is the same. Equal names in equal
-	// order give equal results.
+	// Neighbors returns for each name the other names with a similarity of at least threshold, at most limit of
+	// them, best first, equal similarities by index. Similarities are in -1..1; 1 means equal. The result
+	// depends only on the names and their order.
 	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error)
 }
 
 // NameIndex finds the names that are nearest to a given one. It is safe for concurrent use.
 type NameIndex interface {
-	// Nearest returns the k most similar names, best first, equal ones by
-	// place; fewer if nothing else is like it at all.
+	// Nearest returns the k most similar names, best first, equal similarities by index; fewer if no other name
+	// is similar at all.
 	Nearest(ctx context.Context, name string, k int) ([]scored, error)
 }
 
-// Linker is a [Similarity] that can index names to link others to them. [Trigrams] and [Embeddings] are.
+// Linker is a [Similarity] that can also index names, to link others to them, as [Trigrams] and [Embeddings]
+// can.
 type Linker interface {
 	Similarity
 	Index(ctx context.Context, names []string) (NameIndex, error)
 }
 
-// SynonymOptions for [Synonyms]; the zero value is HippoRAG's (arXiv 2405.14831, section
-// 2.3, and the code of both versions).
+// SynonymOptions are the options of [Synonyms]. The zero value is HippoRAG's (arXiv 2405.14831, section 2.3,
+// and the code of both versions).
 type SynonymOptions struct {
-	// Threshold is the least similarity, Limit the most synonyms of one name, MinSize the letters and
-	// digits a name must have to look for any; 0 is the default of each.
+	// Threshold is the least similarity, Limit the largest number of synonyms of a name, MinSize the least
+	// number of letters and digits of a name that looks for synonyms; 0 means the default of each.
 	Threshold float64 `default:"0.8" source:"HippoRAG, section 2.3"`
-	Limit     int     `default:"101" min:"0" source:"its program"` // the code stops when it has more than 100
+	Limit     int     `default:"101" min:"0" source:"its program"` // the program stops when it has more than 100
 	MinSize   int     `default:"3" min:"0" source:"its program"`   // "more than 2"
-	// Among, when set, are the entities that take part.
+	// Among, if set, are the entities that are compared.
 	Among []int32
 }
 
-// Check reports all problems of the options.
+// Check reports all errors in the options.
 func (o SynonymOptions) Check() error { return o.fill() }
 
 // fill replaces zero values by their defaults and checks the options.
@@ -65,7 +66,8 @@ func (o *SynonymOptions) fill() error {
 	return c.Err()
 }
 
-// Synonyms compares the keys of the entities and returns the synonyms of each, sorted by From, then best first.
+// Synonyms compares the keys of the entities and returns the synonyms, sorted by From, then by score, best
+// first.
 func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) ([]kg.Synonym, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -97,8 +99,8 @@ func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) 
 	return out, nil
 }
 
-// size measures the information in a name: letters and digits, counted twice in
-// scripts that write a word with one or two signs.
+// size returns the number of letters and digits of a name; in scripts that write a word with one or two signs
+// each counts twice.
 func size(name string) int {
 	n := 0
 	for _, r := range name {
@@ -113,13 +115,14 @@ func size(name string) int {
 }
 
 // Trigrams compares names by the cosine of their tf-idf weighted character trigrams, with a blank before and
-// behind: it knows spellings, not meanings. It compares only names that share a rare trigram and still finds
-// every pair at or above the threshold (see prefixes), so hundreds of thousands of names are no trouble.
+// after the name: it compares spellings, not meanings. It compares only names that share a rare trigram, and
+// still finds every pair with a similarity of at least the threshold (see prefixes), so it is fast for hundreds
+// of thousands of names.
 type Trigrams struct{}
 
-// gram is a trigram of a name with its share of the unit vector.
+// gram is a trigram of a name with its component of the unit vector of the name.
 type gram struct {
-	id     int32 // by rarity: the rarest trigram is 0
+	id     int32 // rank by rarity: 0 is the rarest trigram
 	weight float64
 }
 
@@ -134,7 +137,7 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 		return nil, err
 	}
 	rare, index := prefixes(grams, threshold)
-	seen := make([]int32, len(names)) // by whom, plus 1
+	seen := make([]int32, len(names)) // last name, plus 1, that was compared with each
 	shares := make([]float64, len(w.idf))
 	for i := range grams {
 		if i%stride == 0 && ctx.Err() != nil {
@@ -146,13 +149,13 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 		for _, g := range grams[i][:rare[i]] {
 			for _, j := range index[g.id] {
 				if int(j) >= i {
-					break // each pair once: j finds i
+					break // each pair is compared once
 				}
 				if seen[j] == int32(i)+1 {
 					continue
 				}
 				seen[j] = int32(i) + 1
-				s := 0.0 // the product of two unit vectors
+				s := 0.0 // dot product of two unit vectors
 				for _, g := range grams[j] {
 					s += shares[g.id] * g.weight
 				}
@@ -172,12 +175,13 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	return out, ctx.Err()
 }
 
-// prefixes cuts each name's trigrams, rarest first, where the rest is shorter than the threshold, and lists the
-// names by the trigrams before the cut. Two names at or above the threshold share a trigram before both cuts: if
-// they share none there, all they share lies behind the cut of one of them, and by Cauchy and Schwarz that rest
-// gives less than the threshold (Bayardo et al., Scaling Up All Pairs Similarity Search, WWW 2007).
+// prefixes cuts the list of each name's trigrams, rarest first, where the vector of the rest is shorter than
+// the threshold, and lists the names by the trigrams before the cut. Two names with a similarity of at least
+// the threshold share a trigram that is before the cut in both: otherwise all shared ones are after the cut of
+// one of them, and by Cauchy and Schwarz these give less than the threshold (Bayardo et al., Scaling Up All
+// Pairs Similarity Search, WWW 2007).
 func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
-	// What rounding may add to a cosine must not lose a pair.
+	// Rounding may raise a cosine to the threshold: such a pair must be found too.
 	bound := max(0, threshold-1e-9) * max(0, threshold-1e-9)
 	rare = make([]int, len(grams))
 	most := int32(-1)
@@ -219,7 +223,7 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 	return ix, nil
 }
 
-// trigramIndex lists the names of each trigram, with its share of their vectors.
+// trigramIndex lists the names that contain each trigram, with the component of their vectors.
 type trigramIndex struct {
 	weighing
 	items [][]share
@@ -244,7 +248,7 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 	s.touched = s.touched[:0]
 	for _, g := range ix.vector(&s.spelling, name) {
 		if int(g.id) >= len(ix.idf) {
-			continue // in no name
+			continue // no name contains it
 		}
 		for _, x := range ix.items[g.id] {
 			if s.sum[x.name] == 0 {
@@ -261,21 +265,21 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 	return rank.Best(out, max(0, k)), ctx.Err()
 }
 
-// weighing contains the weights of the trigrams of some names.
+// weighing has the weights of the trigrams of a list of names.
 type weighing struct {
 	ids   map[trigram]int32
 	idf   []float64
 	names int
 }
 
-// spelling is the memory of one name after the other.
+// spelling is reused memory for the trigrams of one name.
 type spelling struct {
 	trigrams []trigram
 	grams    []gram
 }
 
-// vector is the unit vector of a name, of tf·(1 + ln(n/df)), until the next one. A trigram of
-// none of the names has an id behind all others and the weight of one that occurs once.
+// vector returns the unit vector of a name, with weights tf·(1 + ln(n/df)), which is valid until the next call.
+// A trigram that no name contains has an id after all others, and the weight of one that occurs once.
 func (w *weighing) vector(s *spelling, name string) []gram {
 	s.trigrams, s.grams = trigrams(s.trigrams[:0], name), s.grams[:0]
 	for t, n := range distinct(s.trigrams) {
@@ -293,10 +297,10 @@ func (w *weighing) vector(s *spelling, name string) []gram {
 	return s.grams
 }
 
-// stride is the number of names between two looks at the context.
+// stride is the number of names between two checks of the context.
 const stride = 1 << 8
 
-// learn weighs the trigrams of some names, and returns the vectors of the names.
+// learn computes the weights of the trigrams of names, and returns the vectors of the names.
 func learn(ctx context.Context, names []string) (w weighing, vectors [][]gram, err error) {
 	frequency := make(map[trigram]int)
 	var s spelling
@@ -337,7 +341,7 @@ func normalize(of []gram) {
 	}
 }
 
-// trigram is three characters, of 21 bits each.
+// trigram is three characters of 21 bits each.
 type trigram uint64
 
 // trigrams appends the trigrams of a name, with blanks around it, in ascending order.
@@ -358,7 +362,7 @@ func trigrams(dst []trigram, name string) []trigram {
 	return dst
 }
 
-// distinct yields each of some sorted trigrams once, with the number of times that it occurs.
+// distinct yields each of the sorted trigrams once, with its number of occurrences.
 func distinct(all []trigram) iter.Seq2[trigram, int] {
 	return func(yield func(trigram, int) bool) {
 		for start, end := 0, 0; start < len(all); start = end {

@@ -23,12 +23,12 @@ type Kind uint8
 const (
 	Paragraph Kind = iota
 	Heading
-	Item       // of a list
-	Header     // of a table: the names of its columns
-	Row        // of a table
-	Term       // of a definition list
-	Definition // of the term before it
-	Code       // verbatim lines
+	Item       // an item of a list
+	Header     // the header of a table: the names of its columns
+	Row        // a row of a table
+	Term       // a term of a definition list
+	Definition // a definition of the term before it
+	Code       // code, verbatim
 	Meta       // one line of front matter: a key, a colon, a value
 )
 
@@ -37,18 +37,18 @@ type Block struct {
 	Kind Kind
 	// Level of a heading, 1 to 6; nesting depth of an item, from 1.
 	Level int
-	// Text is the text of the block without block markup. Inline markup, of emphasis and links, stays: see [Plain].
+	// Text is the text of the block without the marks of its kind. Inline markup stays: see [Plain].
 	Text string
 	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the index of the heading of the block, Lead of the block that it depends on:
-	// the header of a row, the term of a definition, the paragraph before a list or code, the
-	// item around a nested one. -1 is none.
+	// Under is the index of the heading above the block. Lead is the index of the block on which it depends:
+	// the header of a row, the term of a definition, the paragraph before a list or code, the item that
+	// contains a nested item. -1 is none.
 	Under, Lead int
 	// Start and End delimit the block in the source.
 	Start, End int
 
-	source text.Mapping // of Text, from Start on
+	source text.Mapping // maps Text to the source, relative to Start
 }
 
 // Span maps a span of Text to the source.
@@ -65,8 +65,8 @@ func (b Block) Cell(column int) string {
 	return Plain(b.Cells[column].In(b.Text))
 }
 
-// Plain returns a text as it is displayed: on one line, without links, images, escapes, struck
-// text, and markup of emphasis and code. Between backticks everything stays.
+// Plain returns a text as it is displayed: on one line, without links, images, escapes, struck text, and the
+// marks of emphasis and code. The text of code is not changed.
 func Plain(s string) string {
 	var code []string
 	if strings.Contains(s, "`") {
@@ -81,10 +81,10 @@ func Plain(s string) string {
 	return oneLine(s)
 }
 
-// maxSpan bounds code and struck text within a line, in bytes.
+// maxSpan limits the length of code and struck text in a line, in bytes.
 const maxSpan = 1 << 10
 
-// outOfCode replaces the code spans of a text by their numbers between NULs.
+// outOfCode replaces each code span of a text by its number between two NULs, and returns the spans.
 func outOfCode(s string) (string, []string) {
 	var b strings.Builder
 	var code []string
@@ -106,7 +106,7 @@ func outOfCode(s string) (string, []string) {
 	return b.String(), code
 }
 
-// upTo returns how far a run of equal marks is, if it is no longer there; -1 without one.
+// upTo returns the offset of the next run of the mark that is not longer than mark itself; -1 without one.
 func upTo(s, mark string) int {
 	s = s[:min(len(s), maxSpan)]
 	for at := 0; ; {
@@ -123,8 +123,8 @@ func upTo(s, mark string) int {
 	}
 }
 
-// unmarked removes ** and __, backticks, struck text, single * and _ at the edges of words,
-// backslashes before punctuation, and tags such as <br>, <b>, <i> and <p>, and puts code back.
+// unmarked removes ** and __, backticks, struck text, single * and _ at the edges of words, backslashes before
+// punctuation, and tags such as <br>, <b>, <i> and <p>. It inserts the code spans that outOfCode has replaced.
 func unmarked(s string, code []string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -155,12 +155,12 @@ func unmarked(s string, code []string) string {
 	return b.String()
 }
 
-// escapes reports whether the backslash s[i] escapes what follows.
+// escapes reports whether the backslash s[i] escapes the character after it.
 func escapes(s string, i int) bool {
 	return i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!|<>~\"'&:,;?=/@$%^", s[i+1]) >= 0
 }
 
-// isMark reports whether s[i] marks emphasis: it is doubled, or at one edge of a word.
+// isMark reports whether s[i] marks emphasis or struck text: it is doubled, or * or _ at one edge of a word.
 func isMark(s string, i int) bool {
 	c := s[i]
 	if c != '*' && c != '_' && c != '~' {
@@ -169,8 +169,8 @@ func isMark(s string, i int) bool {
 	return i+1 < len(s) && s[i+1] == c || c != '~' && atEdge(s, i-1) != atEdge(s, i+1)
 }
 
-// escapeLine returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
-// as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
+// escapeLine returns a text as one line of Markdown that [Plain] shows as the text and [Blocks] reads as a
+// paragraph: with backslashes before characters that would be markup. Web addresses are not changed.
 func escapeLine(s string) string {
 	s = oneLine(s)
 	out := Inline(s)
@@ -180,7 +180,7 @@ func escapeLine(s string) string {
 	return out
 }
 
-// Inline is [escapeLine] for a text behind other words or a mark on its line.
+// Inline is [escapeLine] for a text that does not begin its line.
 func Inline(s string) string {
 	if !strings.ContainsAny(s, "\\`*_~<(") {
 		return s
@@ -198,7 +198,8 @@ func Inline(s string) string {
 	return b.String()
 }
 
-// blockMark returns where a text has to be escaped that would begin a block other than a paragraph, -1 if it would not.
+// blockMark returns the offset of the character to escape if the text would begin a block other than a
+// paragraph; -1 if it would not.
 func blockMark(s string) int {
 	word, _, _ := strings.Cut(s, " ")
 	n := len(word) - len(strings.TrimLeft(word, "0123456789"))
@@ -222,10 +223,11 @@ func atEdge(s string, i int) bool {
 	return c <= ' ' || c < 0x80 && !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z')
 }
 
-// maxTag bounds the length of an inline tag, in bytes.
+// maxTag limits the length of an inline tag, in bytes.
 const maxTag = 64
 
-// tagLength returns the length of the HTML tag that begins s, or 0: "a < b", "<T>" and "<https://…>" are no tags.
+// tagLength returns the length of the HTML tag that begins s, or 0: "a < b", "<T>" and "<https://…>" are no
+// tags.
 func tagLength(s string) int {
 	n := tagName(s)
 	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
@@ -242,8 +244,8 @@ const tagNames = " a abbr address area article aside audio b base bdi bdo big bl
 	"output p param picture pre progress q rp rt ruby s samp script section select slot small source span strike strong style sub summary sup svg " +
 	"table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr "
 
-// tagName returns the length of what begins s as an HTML tag: "<" or "</" and the name of an
-// element, in lower case or in two capitals or more; 0 if it is none.
+// tagName returns the length of the beginning of an HTML tag in s: "<" or "</" and the name of an element, in
+// lower case or in two or more capitals; 0 if s begins with no tag.
 func tagName(s string) int {
 	i := 1
 	if i < len(s) && s[i] == '/' {
@@ -261,7 +263,7 @@ func tagName(s string) int {
 	return i
 }
 
-// Bounds of the text that Lead examines and of the lines that it returns, in bytes.
+// Limits, in bytes, of the text that Lead examines and of a line that it returns.
 const (
 	maxBack = 1 << 16
 	maxLine = 400
@@ -307,7 +309,7 @@ func Lead(s string, at int) string {
 	return out.String()
 }
 
-// openFence returns the fence of the code that is open at the end of a text, or "".
+// openFence returns the fence of the code block that is not closed at the end of a text, or "".
 func openFence(s string) (open string) {
 	for _, line := range eachLine(s) {
 		open = fenceAfter(open, line)
@@ -315,7 +317,7 @@ func openFence(s string) (open string) {
 	return open
 }
 
-// fenceAfter returns the fence of the code that is open behind a line, if open is that before it.
+// fenceAfter returns the fence of the code block that is open after a line, given the one open before it.
 func fenceAfter(open, line string) string {
 	t := strings.TrimSpace(line)
 	switch mark := strings.TrimLeft(t, "`"); {
@@ -328,10 +330,11 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// cuts are the marks around what is struck, and of comments, which are hidden where Markdown is displayed.
+// cuts are the marks around struck text and around comments, which are hidden where Markdown is displayed.
 var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</strike>"}, {"<!--", "-->"}}
 
-// unstruck returns a text without struck parts and parts between marks, outside of code, and its mapping to s.
+// unstruck returns a text without struck text and parts between marks, and its mapping to s. Code is not
+// changed.
 func unstruck(s string, marks [][2]string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
@@ -499,7 +502,7 @@ func eachLine(s string) iter.Seq2[int, string] {
 	}
 }
 
-// Bounds of parsing: lines of a text, cells of a row, and values of JSON. A file beyond them is read as text.
+// Limits of parsing: lines of a text, cells of a row, values of JSON. A file beyond a limit is read as text.
 const (
 	maxLines  = 1 << 20
 	maxCells  = 1 << 16
@@ -508,8 +511,8 @@ const (
 
 // keptText is the serialized form of a File.
 type keptText struct {
-	Document graphrag.Document // without fields
-	Fields   []byte            // in JSON, which tells times from texts
+	Document graphrag.Document // without Fields
+	Fields   []byte            // in JSON, which distinguishes times from texts
 	In       layout
 }
 

@@ -252,9 +252,9 @@ func TestFolder(t *testing.T) {
 	for _, err := range skipped {
 		got = append(got, err.Error())
 	}
-	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
-		"load: 2 files: another kind of file (.pdf): read it with the Reader of package load/pdf",
-		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
+	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: the file is larger than 32 MiB",
+		"load: 2 files: unsupported kind of file (.pdf): read it with the Reader of package load/pdf",
+		"load: 1 file: unsupported kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: unsupported kind of file (no extension)"}
 	check.Equal(t, got, want, "(-want +got)")
 	for _, name := range []string{"a.rst", "a.rest", "a.adoc", "a.asciidoc", "A.ORG"} {
 		if _, err := (load.Options{}).Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
@@ -419,7 +419,7 @@ func ExampleOptions_Folder() {
 	// |---|---|
 	// | red | no internet |
 	// line 3: Light is red, Meaning is no internet
-	// load: 1 file: another kind of file (.pdf): read it with the Reader of package load/pdf
+	// load: 1 file: unsupported kind of file (.pdf): read it with the Reader of package load/pdf
 }
 
 // A piece that begins in the middle of a table is read with its lead, the header.

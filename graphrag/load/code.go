@@ -21,15 +21,15 @@ const codeExtensions = ".go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts 
 var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|abstract|final|async|unsafe|override|create(?: or replace)?) +)*` +
 	`(?i:func|fn|fun|def|defn|defp|defmodule|class|struct|enum|interface|trait|impl|type|function|module|namespace|object|record|protocol|message|service|table|view|procedure)\b.*`)
 
-// codeFile reads source code: each definition at the start of a line is a section with that line as
-// its heading, and includes the comment before it.
+// codeFile reads source code: each definition at the start of a line begins a section, which includes the
+// comment before it; the line is its heading.
 func codeFile(name, source string) *File {
 	if strings.Count(source, "\n") > maxLines {
 		return Markdown(name, source)
 	}
 	w := &writer{}
-	begin, comment := 0, -1 // of the section, and of the comment before the line
-	heading := func() {}    // of the section
+	begin, comment := 0, -1 // offset of the section, offset of the comment before the line
+	heading := func() {}    // writes the heading of the section
 	for at, line := range eachLine(source) {
 		switch line = strings.TrimRight(line, "\r\n"); {
 		case isComment(line) && comment < 0:
@@ -59,7 +59,7 @@ func codeFile(name, source string) *File {
 	return f
 }
 
-// code writes the lines of a section at an offset between fences, from the first that is not blank on.
+// code writes the lines of a section, which is at offset begin, between fences, from the first nonblank one.
 func (w *writer) code(section string, begin int) {
 	mark, open := fenceOf(section), false
 	for at, line := range eachLine(section) {
@@ -77,7 +77,7 @@ func (w *writer) code(section string, begin int) {
 	}
 }
 
-// fenceOf returns the line around code.
+// fenceOf returns the line before and after code.
 func fenceOf(source string) string {
 	if strings.Contains(source, "```") {
 		return "~~~~~~\n"
@@ -97,13 +97,13 @@ type writer struct {
 	mapping text.Mapping
 }
 
-// add writes a piece of text from an offset of the file.
+// add writes a text that is at the offset at of the file.
 func (w *writer) add(s string, at int) {
 	w.mapping.Add(w.out.Len(), at)
 	w.out.WriteString(s)
 }
 
-// from is the offset of a cell in the file, or in the text if at has none.
+// from returns the offset of a cell in the file. If at has no offsets, it is the offset in the written text.
 func (w *writer) from(at []int, cell int) int {
 	if len(at) == 0 {
 		return w.out.Len()
@@ -129,13 +129,14 @@ func (w *writer) file(name, source string) *File {
 	return f
 }
 
-// Bounds of names of columns that are repeated in wide rows: bytes of one, and of all as a multiple of the file.
+// Limits of the column names repeated in rows that are lists: bytes of a name, and of all names as a multiple
+// of the size of the file.
 const (
 	maxLabel  = 200
 	maxLabels = 8
 )
 
-// maxHeader is the longest header that Lead can find, headerEvery the distance between repeated headers, in bytes.
+// maxHeader is the longest header that Lead finds, headerEvery the distance of repeated headers, in bytes.
 const (
 	maxHeader   = 3 * maxLine / 2
 	headerEvery = maxBack / 4
@@ -145,15 +146,15 @@ const (
 type grid struct {
 	w      *writer
 	header []string
-	at     []int // offsets of the header; nil: of the first row
-	began  int   // offset of the last header in the text
-	rows   int   // since the header became as wide as it is
+	at     []int // offsets of the header's cells; nil: the offsets of the first row
+	began  int   // offset in the text of the last header
+	rows   int   // number of rows since the header became wider
 	wide   bool
-	labels int // bytes of names of columns that lists may still have
+	labels int // number of bytes of column names that lists may still have
 }
 
-// row writes one row; at are the offsets of its cells, none for those in the text. One with more cells than
-// the header begins another table.
+// row writes one row; at are the offsets of its cells, empty if the file is not text. A row with more cells
+// than the header begins another table.
 func (g *grid) row(cells []string, at []int) {
 	if more := len(cells) - len(g.header); more > 0 {
 		g.header, g.rows = append(g.header, make([]string, more)...), 0
@@ -222,7 +223,7 @@ var inCell = strings.NewReplacer("|", `\|`)
 // cellText returns a text as a cell: on one line, with markup escaped.
 func cellText(s string) string { return inCell.Replace(Inline(oneLine(s))) }
 
-// narrow reports whether a Markdown table can have the header: it has few enough columns, and Lead can find it.
+// narrow reports whether a header is possible in Markdown: it has few enough columns, and Lead can find it.
 func narrow(header []string) bool {
 	size := 0
 	for _, h := range header[:min(len(header), maxColumns)] {

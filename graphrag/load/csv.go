@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// A sheet is a file of separated values: RFC 4180, and the deviations of other programs.
+// A sheet is a file of separated values as in RFC 4180, or as other programs write it.
 type sheet struct {
 	source string
 	comma  byte
 	quote  string
 	start  int  // offset of the first record
-	titles int  // records above the table
-	open   int  // from this offset on no quote is closed
-	end    int  // of the last record
-	slash  bool // before quotes within a value
+	titles int  // number of records above the table
+	open   int  // no quote after this offset is closed
+	end    int  // offset of the end of the last record
+	slash  bool // quotes within a value have a backslash
 }
 
-// escaped is a quote within a value of a program that writes backslashes before quotes.
+// escaped matches a quote within a value that is written with a backslash.
 var escaped = regexp.MustCompile(`\\"[\pL\pN]`)
 
-// The number of records that decide the dialect, and the separators, in the order in which they win a tie.
+// The number of records that decide the dialect, and the separators: of two with equal scores the first wins.
 const (
 	sampled    = 64
 	separators = "\t;|,"
 )
 
-// newSheet reads the first records: what separates values, and where the table begins.
+// newSheet decides by the first records which character separates values, and where the table begins.
 func newSheet(name, source string) *sheet {
 	if !strings.Contains(source, "\n") {
 		source = strings.ReplaceAll(source, "\r", "\n")
@@ -60,12 +60,12 @@ func newSheet(name, source string) *sheet {
 	return s
 }
 
-// score rates the separator by the first records: the share of records with the most frequent width,
-// times the share of values without another separator ("April 15, 2023;4028;25.00" cut at commas has
-// them). It also counts the titles above the table.
+// score rates the separator by the first records: the share of records with the most frequent number of values,
+// times the share of values without another separator ("April 15, 2023;4028;25.00" cut at commas has some). It
+// also returns the number of records above the table.
 func (s *sheet) score() (score float64, titled int) {
-	var titles, widths []int // the number of values, -1 of a record that is no title, and of cells
-	gap := 0                 // the first record of those behind the first blank line
+	var titles, widths []int // number of nonempty values, -1 if an empty one precedes them; number of values
+	gap := 0                 // index of the first record after a blank line
 	count, width, values, clean := make(map[int]int), 0, 0, 0
 	for cells, at := range s.records() {
 		filled, last := 0, 0
@@ -105,14 +105,14 @@ func (s *sheet) score() (score float64, titled int) {
 	return float64(count[width]*clean) / float64(max(len(titles)*values, 1)), titled
 }
 
-// apart reports whether a blank line is before the record at an offset.
+// apart reports whether there is a blank line before the record at an offset.
 func (s *sheet) apart(at int) bool {
 	before := s.source[max(0, at-4):at]
 	return strings.Count(before[len(strings.TrimRight(before, "\r\n")):], "\n") > 1
 }
 
-// divided reports whether a value contains another separator, without a blank behind it as in prose,
-// and not within a number.
+// divided reports whether a value contains another separator, except before a blank, as in prose, or in a
+// number.
 func (s *sheet) divided(value string) bool {
 	for i := range len(value) - 1 {
 		if c := value[i]; c != s.comma && strings.IndexByte(separators, c) >= 0 && value[i+1] != ' ' &&
@@ -125,7 +125,7 @@ func (s *sheet) divided(value string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// records yields the records that are not blank, with the offsets of their values.
+// records yields the records that are not blank, and the offsets of their values.
 func (s *sheet) records() iter.Seq2[[]string, []int] {
 	return func(yield func([]string, []int) bool) {
 		var cells []string
@@ -154,7 +154,7 @@ func (s *sheet) records() iter.Seq2[[]string, []int] {
 	}
 }
 
-// value returns the value that begins at an offset, and its end: at a separator, or at the end of the line or the file.
+// value returns the value that begins at an offset, and the offset of the separator or the line end after it.
 func (s *sheet) value(i int) (string, int) {
 	first := i
 	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
@@ -181,11 +181,12 @@ func (s *sheet) after(i int) int {
 	return i
 }
 
-// mostBlanks is the most blanks around quotes.
+// mostBlanks is the largest number of blanks allowed around quotes.
 const mostBlanks = 8
 
-// closing finds the quote that closes a value: a separator or the end of a line follows. Other quotes
-// within the value are text; if another value begins with a quote before, the value has no quotes.
+// closing returns the offset of the quote that closes a value, which a separator or the end of a line follows.
+// Other quotes are part of the value. If a separator and a quote come first, as at the beginning of the next
+// value, the quote at the beginning of this one is text.
 func (s *sheet) closing(i int) (int, bool) {
 	from := i
 	for ; i < len(s.source); i++ {

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// notJSON are a text, which stays, and the numbers that other programs write into JSON.
+// notJSON matches texts, which stay as they are, and numbers such as NaN that JSON does not allow.
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
-// otherNumbers are texts in place of those numbers, of the same length.
+// otherNumbers maps invalid numbers to texts of the same length.
 var otherNumbers = map[string]string{"NaN": `"" `, "-NaN": `""  `, "Infinity": `"∞"   `, "-Infinity": `"-∞"   `}
 
-// lenient returns JSON without invalid numbers.
+// lenient returns JSON with texts in the place of invalid numbers.
 func lenient(source string) string {
 	return notJSON.ReplaceAllStringFunc(source, func(s string) string { return cmp.Or(otherNumbers[s], s) })
 }
 
-// jsonFile reads JSON, and JSONL line by line, by whatever name. A list of objects with few short
-// values becomes a table; other objects become sections: a heading with their name, long texts as
-// paragraphs, the rest as lists of keys and values. Invalid JSON stays unchanged.
+// jsonFile reads JSON, or JSONL line by line, whatever the extension. A list of objects with few short values
+// becomes a table. Other objects become sections: a heading with their name, long texts as paragraphs, the rest
+// as lists of keys and values. Invalid JSON stays unchanged.
 func jsonFile(name, source string) *File {
 	w, left := &writer{}, maxValues
 	if strings.EqualFold(path.Ext(name), ".json") {
@@ -69,22 +69,22 @@ func jsonFile(name, source string) *File {
 // node is a value of JSON.
 type node struct {
 	key  string
-	kind byte // '{', '[', or 0 of a scalar
+	kind byte // '{' or '[', 0 for other values
 	text string
 	at   int // offset in the file
 	kids []node
 }
 
-var errLarge = errors.New("JSON nests too deep, or has too many values")
+var errLarge = errors.New("the JSON is nested too deep, or has too many values")
 
-// parseJSON parses one value; base is the offset of s in the file, left the number of values that may still be read.
+// parseJSON parses one value. base is the offset of s in the file, left the number of values still allowed.
 func parseJSON(s string, base int, left *int) (node, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	p := &jsonParser{d: d, s: s, base: base, left: left}
 	n, err := p.value(0)
 	if err == nil && strings.Trim(s[d.InputOffset():], " \t\r\n") != "" {
-		err = errors.New("more than one value")
+		err = errors.New("there is more than one JSON value")
 	}
 	return n, err
 }
@@ -134,13 +134,13 @@ func (p *jsonParser) value(depth int) (n node, err error) {
 	return n, err
 }
 
-// The bytes of a value that fits into a cell, and the number of keys of a record that can be a row.
+// shortValue is the largest length, in bytes, of a value in a cell, rowKeys the most keys of a table row.
 const (
 	shortValue = 160
 	rowKeys    = 24
 )
 
-// records writes a list of values, as a table if they are objects of short values.
+// records writes a list of values: as a table if they are objects of short values.
 func (w *writer) records(list []node) {
 	header, ok := columns(list)
 	if !ok {
@@ -159,14 +159,14 @@ func (w *writer) records(list []node) {
 			i := slices.Index(header, kid.key)
 			cells[i], at[i] = kid.text, kid.at
 		}
-		for i := 1; i < len(at); i++ { // keys in another order
+		for i := 1; i < len(at); i++ { // offsets increase even if the keys have another order
 			at[i] = max(at[i], at[i-1])
 		}
 		g.row(cells, at)
 	}
 }
 
-// columns returns the keys of objects that can be rows of a table.
+// columns returns the union of the keys of objects, and whether the objects can be rows of a table.
 func columns(list []node) (header []string, ok bool) {
 	for _, n := range list {
 		if n.kind != '{' {
@@ -187,7 +187,8 @@ func columns(list []node) (header []string, ok bool) {
 	return header, len(list) > 1 && len(header) > 0 && narrow(header)
 }
 
-// The keys of names of records, in order of preference, and the keys of texts, which are not written before the text.
+// nameKeys are keys whose values name a record, in order of preference. The keys in textKeys are not written
+// before their text.
 var (
 	nameKeys = []string{"title", "name", "question", "heading", "subject", "id", "url"}
 	textKeys = []string{"text", "content", "contents", "body", "passage", "abstract", "description"}
@@ -219,7 +220,8 @@ func nameOf(kids []node) int {
 	return -1
 }
 
-// values writes keys and values as items, long texts as paragraphs, and lists of records under their key.
+// values writes keys and values as items of a list, long texts as paragraphs, and lists of records under their
+// key as heading.
 func (w *writer) values(kids []node, level int) {
 	indent := strings.Repeat("  ", level)
 	for _, kid := range kids {

@@ -22,15 +22,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// maxValue is the longest text that is a field, in bytes: one that is compared, not read.
+// maxValue is the largest length in bytes of a text that becomes a field: longer texts are not compared.
 const maxValue = 1024
 
-// Rows yields the records of a file (.csv or .tsv with a header, .jsonl), each as a document of its own, for conditions
-// on them. Its columns are its fields. Its text is "column: value" in lines, then the column named text, content, body or
-// alike as it is; with such a text there are no lines for its title, the column title, name or alike, and its ID, the
-// column id or _id. Without an ID it is the name of the file, a slash and the number of the row. The file is read piece
-// by piece, and may be larger than memory; a record has at most [MaxFile] bytes. All texts together are at most eight
-// times as long as the file. An error ends the sequence.
+// Rows yields the records of a file (.csv or .tsv with a header, .jsonl), each as a document of its own, so
+// that questions can have conditions on its columns, which are its fields. The text has a line "column: value"
+// for each column, then the value of the column named text, content, body or alike. If there is such a column,
+// the title (of the column title, name or alike) and the ID (of the column id or _id) are not repeated as
+// lines. Without an ID column the ID is the name of the file, a slash and the number of the row. The file is
+// read in pieces, and may be larger than memory; a record has at most [MaxFile] bytes. All texts together are
+// at most eight times as long as the file. An error ends the sequence.
 func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		p := &pieces{}
@@ -41,7 +42,7 @@ func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 			d.Source = fmt.Sprintf("%s/%d", name, n)
 			d.ID = cmp.Or(d.ID, d.Source)
 			if size += int64(len(d.Text)); size > maxLabels*p.read {
-				return fmt.Errorf("row %d: the names of columns, which stand with each value, take %d times the file: shorten them", n, maxLabels)
+				return fmt.Errorf("row %d: the texts are more than %d times as long as the file, since each value has the name of its column: shorten the names", n, maxLabels)
 			}
 			if !yield(d, nil) {
 				return errEnough
@@ -62,21 +63,21 @@ func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// errEnough ends the reading of records that are not wanted.
+// errEnough stops the reading when the caller wants no more records.
 var errEnough = errors.New("enough")
 
-// pieceSize is the number of bytes that are read at once.
+// pieceSize is the number of bytes of the file that are read at once.
 var pieceSize = 1 << 22
 
-// pieces is a text that is read piece by piece.
+// pieces reads a text in pieces of pieceSize bytes.
 type pieces struct {
 	from io.Reader
-	text string // the piece
-	read int64  // bytes so far, the piece included
-	last bool   // the text ends with the piece
+	text string // current piece
+	read int64  // number of bytes read so far, the current piece included
+	last bool   // the current piece is the last one
 }
 
-// next reads the next piece, which begins with the rest of the piece before.
+// next reads the next piece, and puts the unread rest of the current one before it.
 func (p *pieces) next(left string) error {
 	if len(left) > MaxFile {
 		return fmt.Errorf("a record has more than %d MiB", MaxFile>>20)
@@ -91,7 +92,7 @@ func (p *pieces) next(left string) error {
 	return nil
 }
 
-// csvRows reads the rows below a header.
+// csvRows calls take for each row below the header.
 func csvRows(name string, p *pieces, take func(names []string, record, values map[string]any) error) error {
 	if err := p.next(""); err != nil {
 		return err
@@ -106,7 +107,7 @@ func csvRows(name string, p *pieces, take func(names []string, record, values ma
 		left := ""
 		s.open = len(s.source)
 		for cells, at := range s.records() {
-			unclosed := s.open < len(s.source) && len(s.source)-at[0] < MaxFile // perhaps it is closed behind the piece
+			unclosed := s.open < len(s.source) && len(s.source)-at[0] < MaxFile // the quote may be closed in the next piece
 			if !p.last && (unclosed || s.end == len(s.source)) {
 				left = s.source[at[0]:]
 				break
@@ -132,7 +133,7 @@ func csvRows(name string, p *pieces, take func(names []string, record, values ma
 			}
 		}
 		if p.last && header == nil {
-			return errors.New("no header: the first line names the columns")
+			return errors.New("there is no header: the first line must name the columns")
 		}
 		if p.last {
 			return nil
@@ -146,7 +147,7 @@ func csvRows(name string, p *pieces, take func(names []string, record, values ma
 	}
 }
 
-// jsonRows reads an object a line.
+// jsonRows calls take for the JSON object of each line.
 func jsonRows(_ string, p *pieces, take func(names []string, record, values map[string]any) error) error {
 	left := ""
 	for n := 1; !p.last; {
@@ -168,27 +169,27 @@ func jsonRows(_ string, p *pieces, take func(names []string, record, values map[
 	return nil
 }
 
-// jsonRow reads the object of a line, unless it is blank.
+// jsonRow calls take for the JSON object of a line, unless the line is blank.
 func jsonRow(line string, take func(names []string, record, values map[string]any) error) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
 	record := map[string]any{}
 	d := json.NewDecoder(strings.NewReader(line))
-	d.UseNumber() // 64 bits stay as they are written
+	d.UseNumber() // keeps all digits of large integers
 	err := d.Decode(&record)
 	switch {
 	case err != nil:
 		return err
 	case strings.TrimSpace(line[d.InputOffset():]) != "":
-		return errors.New("more than one value")
+		return errors.New("the line has more than one JSON value")
 	case len(record) > maxCells:
-		return fmt.Errorf("%d keys, want at most %d", len(record), maxCells)
+		return fmt.Errorf("the object has %d keys, want at most %d", len(record), maxCells)
 	}
 	return take(slices.Sorted(maps.Keys(record)), record, record)
 }
 
-// row is a record as a document.
+// row returns a record as a document.
 func row(names []string, record, values map[string]any) graphrag.Document {
 	column := func(of ...string) string {
 		for _, key := range of {
@@ -225,7 +226,7 @@ func row(names []string, record, values map[string]any) graphrag.Document {
 	return d
 }
 
-// said is a value as text: nested values are JSON.
+// said returns a value as text: lists and objects as JSON.
 func said(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -233,13 +234,13 @@ func said(v any) string {
 	case string:
 		return v
 	}
-	data, _ := json.Marshal(v) // what JSON held
+	data, _ := json.Marshal(v) // it was decoded from JSON
 	return strings.Trim(string(data), `"`)
 }
 
-// FieldsOf returns the values of a record that can be fields: numbers, truth values, lists of
-// texts, times, and texts of up to 1,024 bytes, which are times if they are written as such. The values of an
-// object within have the names of both, with a dot between.
+// FieldsOf returns the values of a record that can be fields: numbers, truth values, lists of texts, times, and
+// texts of up to 1,024 bytes, which become times if they have the form of one. A value of a nested object is
+// named by the keys of both, joined with a dot.
 func FieldsOf(record map[string]any) graphrag.Fields {
 	f := graphrag.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(record)) {
@@ -279,14 +280,15 @@ func FieldsOf(record map[string]any) graphrag.Fields {
 	return f
 }
 
-// The fields of a file's place: its folder, "." at the top, and its extension. Scopes rest on them: no text sets them.
+// The fields of a file's location: its folder, "." at the top, and its extension. Scopes are checked by these
+// fields, so the text of a file cannot set them.
 const (
 	FieldFolder = "folder"
 	FieldKind   = "kind"
 )
 
-// fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
-// precedence, more. problem names keys that are not fields.
+// fieldsOf returns the fields of a file: from more, which takes precedence, from its location, and from the
+// front matter of its text. problem names keys that cannot be fields.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
 	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
 	front := frontOf(strings.TrimPrefix(text, "\ufeff"))
@@ -309,14 +311,14 @@ func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, probl
 	return f, problem
 }
 
-// fieldValue is a value that a file writes in a text: a truth value, a number, a time, or the text.
+// fieldValue returns a value written as text: a truth value, a number, a time, or else the text.
 func fieldValue(s string) any {
 	if s == "true" || s == "false" {
 		return s == "true"
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n-n == 0 {
 		if i, err := strconv.ParseInt(s, 10, 64); len(s) > 15 && (err != nil || int64(n) != i) && strings.Trim(s, "+-0123456789") == "" {
-			return s // an identifier
+			return s // an identifier with more digits than a float64 keeps
 		}
 		return n
 	}
@@ -326,8 +328,8 @@ func fieldValue(s string) any {
 	return s
 }
 
-// addMeta adds what a meta element of a page's head says, if it has a name, such as author, or
-// a property of Open Graph.
+// addMeta adds the content of a meta element in the head of a page, if it has a name, such as author, or a
+// property of Open Graph.
 func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 	of := map[string]string{}
 	for more {
@@ -349,27 +351,29 @@ func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 	}
 }
 
-// maxFront bounds front matter in bytes.
+// maxFront limits the length of front matter, in bytes.
 const maxFront = 64 << 10
 
-// frontMatter is YAML between rules at the beginning of a text, TOML between +++, or JSON whose brackets are lines.
+// frontMatter is metadata at the beginning of a text: YAML between lines "---", TOML between lines "+++", or
+// JSON between lines "{" and "}".
 type frontMatter struct {
-	end     int // offset of the text behind it, 0 if there is none
+	end     int // offset of the text after the front matter, 0 without one
 	fields  graphrag.Fields
-	problem error // names a key that is not a field, or says why lines that look like front matter are none
+	problem error // names a key that cannot be a field, or says why the lines are not front matter
 }
 
-// frontEnds are the lines behind front matter, by the line before.
+// frontEnds are the lines that end front matter, by its first line.
 var frontEnds = map[string]string{"---": "--- ...", "+++": "+++", "{": "}"}
 
-// frontKey begins a line of front matter, tomlKey one of TOML, and tomlTable the lines of a table.
+// frontKey matches the key of a line of front matter, tomlKey the keys of TOML, tomlTable the headers of its
+// tables.
 var (
 	frontKey  = regexp.MustCompile(`^(?:[\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*[:=](?:\s|$)`)
 	tomlKey   = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*=[ \t]*`)
 	tomlTable = regexp.MustCompile(`(?m)^[ \t]*\[([^\[\]\n]+)\]`)
 )
 
-// frontOf reads front matter. A text that begins with a rule and has no key behind it has none.
+// frontOf reads the front matter of a text. Lines without a key are not front matter.
 func frontOf(s string) frontMatter {
 	first := lineEnd(s, 0)
 	mark := strings.TrimRight(s[:first], " \t\r\n")
@@ -388,14 +392,14 @@ func frontOf(s string) frontMatter {
 	}
 	switch {
 	case end == 0 && len(s) > maxFront && frontKey.MatchString(s[first:min(len(s), first+maxTitle)]):
-		return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
-	case end == 0 || mark == "{" && strings.HasPrefix(strings.TrimSpace(s[end:]), "{"): // records
+		return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a closing line, is read as text", maxFront)}
+	case end == 0 || mark == "{" && strings.HasPrefix(strings.TrimSpace(s[end:]), "{"): // lines of JSON
 		return frontMatter{}
 	}
 	front, doc := source, yaml.Node{}
 	if mark == "{" {
 		source = "{" + source + "}"
-	} else if mark == "+++" { // tables are at the end
+	} else if mark == "+++" { // keys of tables follow all other keys
 		at := append(tomlTable.FindStringIndex(source), len(source))[0]
 		source = tomlKey.ReplaceAllString(source[:at], "$1: ") + tomlTable.ReplaceAllString(tomlKey.ReplaceAllString(source[at:], " $1: "), "$1:")
 	}
@@ -406,17 +410,17 @@ func frontOf(s string) frontMatter {
 		f.add("", doc.Content[0])
 		return f
 	case err != nil && frontKey.MatchString(front):
-		return frontMatter{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
+		return frontMatter{problem: fmt.Errorf("front matter that is not valid YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	return frontMatter{}
 }
 
-// add adds the values of a mapping, of those in it with the names of both and a dot between.
+// add adds the values of a mapping. A value of a nested mapping is named by both keys, joined with a dot.
 func (f *frontMatter) add(prefix string, n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := prefix+n.Content[i].Value, n.Content[i+1]
 		if _, twice := f.fields[key]; twice {
-			f.fail(key, errors.New("stands there twice"))
+			f.fail(key, errors.New("occurs twice"))
 			continue
 		}
 		switch value.Kind {
@@ -430,7 +434,7 @@ func (f *frontMatter) add(prefix string, n *yaml.Node) {
 			list := []string{}
 			for _, item := range value.Content {
 				if item.Kind != yaml.ScalarNode {
-					f.fail(key, errors.New("is a list of what is no text"))
+					f.fail(key, errors.New("is a list with values that are not text"))
 				} else if item.Value != "" {
 					list = append(list, item.Value)
 				}
@@ -446,7 +450,7 @@ func (f *frontMatter) fail(key string, err error) {
 	f.problem = cmp.Or(f.problem, fmt.Errorf("the key %.80q of the front matter %w", key, err))
 }
 
-// scalar is a truth value, a number, a time or a text; nil of null. What is quoted is a text.
+// scalar returns a truth value, a number, a time or a text; nil for null. A quoted value is a text.
 func scalar(n *yaml.Node) any {
 	text := strings.TrimSpace(n.Value)
 	switch tag := n.ShortTag(); {

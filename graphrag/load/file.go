@@ -29,23 +29,23 @@ import (
 type File struct {
 	// Document has the text, unchanged or converted to Markdown.
 	Document graphrag.Document
-	// Problem names what of the file was not read, nil if nothing is known to be missing.
-	// Conditions do not see fields that were not read.
+	// Problem says which parts of the file were not read; nil if none is known. Conditions do not see fields
+	// that were not read.
 	Problem error
 
 	in layout
 }
 
-// layout leads from a text to its file.
+// layout maps offsets of the text to places in its file.
 type layout struct {
 	Mapping text.Mapping
 	Lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
-	Size    int      // of the file
-	Unit    string   // prefix of Place
-	Places  []string // names of lines, if they are not numbers
+	Size    int      // size of the file in bytes
+	Unit    string   // text before the number that Place returns
+	Places  []string // names of the lines, if they have no numbers
 }
 
-// Blocks returns the structure of the text, see [Blocks].
+// Blocks returns the structure of the text (see the function [Blocks]).
 func (f *File) Blocks() []Block { return Blocks(f.Document.Text) }
 
 // Source maps a span of the document's text to the file.
@@ -71,8 +71,8 @@ func (f *File) Place(offset int) string {
 	return f.in.Unit + strconv.Itoa(n)
 }
 
-// Paged makes a file of the pages of a format without lines, such as PDF. Line counts pages, and
-// [File.Source] refers to the text.
+// Paged returns a file that consists of pages without lines, such as a PDF. Line counts pages, and
+// [File.Source] returns spans of the text.
 func Paged(name, title string, pages []string) *File {
 	f := &File{in: layout{Unit: "p"}}
 	var text strings.Builder
@@ -108,8 +108,8 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file without struck text and comments. Its title is in the front matter, or is a
-// first line that is a heading or short and alone, or the name of the file.
+// Markdown reads a Markdown or text file without struck text and comments. Its title is the one in the front
+// matter, or the first line if that is a heading or a short line before an empty one, or the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
 	marks := cuts
@@ -135,7 +135,7 @@ func titleOf(s, name string) string {
 	next, _, _ := strings.Cut(rest, "\n")
 	alone := strings.Trim(next, "=- \t\r") == "" && !isRow(line) && !isItem(line) && !strings.HasPrefix(line, "```")
 	t := ""
-	if len(line) <= 32*maxTitle { // with its marks and addresses
+	if len(line) <= 32*maxTitle { // long enough for markup and link addresses
 		t = Plain(strings.Trim(line, "# "))
 	}
 	if t != "" && len(t) <= maxTitle && (headingLevel(line) > 0 || alone && !strings.ContainsAny(t[len(t)-1:], ".!?:;|")) {
@@ -144,7 +144,7 @@ func titleOf(s, name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// Root returns a folder of files that no link leads out of, or one file as a folder that holds nothing else.
+// Root returns a folder that symbolic links do not lead out of, or a file as a folder with this file alone.
 func Root(name string) (fs.FS, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -160,7 +160,7 @@ func Root(name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
-// singleFile is a folder in which one file is seen.
+// singleFile is a folder that shows one of its files only.
 type singleFile struct {
 	fs.FS
 	file fs.DirEntry
@@ -175,9 +175,9 @@ func (a singleFile) Open(name string) (fs.File, error) {
 
 func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
-// Documents are the files of a folder that the package can read, in the order of their
-// paths, for a [graphrag.System] to index. Files that it cannot read are left out;
-// [Options.Folder] reports them. A folder without any file to read is an error.
+// Documents yields the files of a folder that the package can read, in the order of their paths, for a
+// [graphrag.System] to index. Other files are left out; [Options.Folder] reports them. A folder without any
+// file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)
 }
@@ -198,10 +198,11 @@ func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.D
 	}
 }
 
-// Folder reads the files of a folder and its subfolders that have a known extension, or none and look like text, in the
-// order of their names. Names that begin with a dot are ignored, and symbolic links are not followed. Files that cannot
-// be read are reported in skipped, files of other kinds once for each extension, and so is the [File.Problem] of those
-// that were read. It fails if nothing could be read, or with the error of ctx.
+// Folder reads the files of a folder and its subfolders, in the order of their names: those with a known
+// extension, and those without one that look like text. It ignores names that begin with a dot, and does not
+// follow symbolic links. In skipped it reports files that cannot be read, files of unknown kinds once for each
+// extension, and the [File.Problem] of files that were read. It fails if nothing could be read, or with the
+// error of ctx.
 func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	for raw, err := range o.Files(ctx, fsys) {
 		var f *File
@@ -229,30 +230,31 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 	return files, skipped, nil
 }
 
-// Nothing returns the error for a folder without any readable file, with the kinds that most people have.
+// Nothing returns the error for a folder without any readable file, which lists the most frequent kinds that
+// can be read.
 func (o Options) Nothing(skipped []error) error {
 	all := o.Extensions()
 	some := slices.DeleteFunc(slices.Clone(all), func(ext string) bool {
 		return !strings.Contains(".csv .docx .html .json .md .pdf .pptx .txt .xlsx ", ext+" ")
 	})
-	return errors.Join(errors.Join(skipped...), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))
+	return errors.Join(errors.Join(skipped...), fmt.Errorf("load: the folder has no file that can be read (readable are %s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))
 }
 
-// Raw is a file that is not parsed yet.
+// Raw is a file that was read and not parsed yet.
 type Raw struct {
 	Name string
 	Data []byte
 }
 
-// Files yields the files that [Options.Folder] would parse. An error is the reason why some are
-// skipped, and does not end the sequence; the end of ctx does, without an error.
+// Files yields the files that [Options.Folder] parses. An error says why files are skipped, and does not end
+// the sequence; when ctx ends, the sequence ends without an error.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		files, links, others, stopped := 0, 0, make(map[string]int), false
 		most := cmp.Or(o.MaxFiles, MaxFiles)
-		_, named := fsys.(singleFile) // the folder is one file, whatever its name
+		_, named := fsys.(singleFile) // a single file is read even if its name begins with a dot
 		tell := func(raw Raw, err error) { stopped = stopped || !yield(raw, err) }
-		_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error { // its errors are skipped files
+		_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error { // errors are yielded as skipped files
 			ext := strings.ToLower(path.Ext(name))
 			switch stopped = stopped || ctx.Err() != nil; {
 			case stopped:
@@ -269,7 +271,7 @@ func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 			case !d.Type().IsRegular() || ext != "" && o.format(ext) == nil:
 				others[cmp.Or(ext, "no extension")]++
 			case files == most:
-				tell(Raw{}, fmt.Errorf("load: more than %d files: those from %s on are left out", most, name))
+				tell(Raw{}, fmt.Errorf("load: the folder has more than %d files: those from %s on are left out", most, name))
 				return fs.SkipAll
 			default:
 				data, err := o.open(fsys, name)
@@ -291,7 +293,7 @@ func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	}
 }
 
-// open reads a file, up to the limit.
+// open reads a file up to the limit of its size.
 func (o Options) open(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -308,13 +310,13 @@ func (o Options) open(fsys fs.FS, name string) ([]byte, error) {
 // tooLarge returns the error of a file that is larger than the limit.
 func (o Options) tooLarge(name string, data []byte) error {
 	if limit := cmp.Or(o.MaxFile, MaxFile); int64(len(data)) > limit {
-		return fmt.Errorf("load: %s: larger than %d MiB", name, limit>>20)
+		return fmt.Errorf("load: %s: the file is larger than %d MiB", name, limit>>20)
 	}
 	return nil
 }
 
-// Format reads one kind of files. name becomes the ID of the document, data is the whole file. A
-// panic becomes an error of the file.
+// Format reads one kind of file. name becomes the ID of the document, data is the whole file. A panic becomes
+// an error of the file.
 type Format func(name string, data []byte) (*File, error)
 
 // Options of reading. The zero value reads all formats of the package.
@@ -334,10 +336,10 @@ const (
 	MaxFiles = 100_000
 )
 
-// ErrFormat is wrapped by the error for a file of an unsupported kind.
-var ErrFormat = errors.New("another kind of file")
+// ErrFormat is wrapped by errors about files of an unsupported kind.
+var ErrFormat = errors.New("unsupported kind of file")
 
-// remedies for files of unsupported extensions.
+// remedies says, for unsupported extensions, how such files can be read.
 var remedies = []struct{ of, remedy string }{
 	{".rst .rest .adoc .asciidoc .org ", ": convert it to Markdown or HTML, by pandoc or asciidoctor"},
 	{".docx .docm .xlsx .xlsm .pptx .pptm .ppsx .odt .epub .eml .ipynb ", ": read it with the Formats of package load/office"},
@@ -345,7 +347,7 @@ var remedies = []struct{ of, remedy string }{
 	{".doc .xls .ppt .rtf .msg .ods .odp .mobi .pages .numbers .key .xlsb ", ": save it as DOCX, XLSX, PPTX, ODT, EML or PDF"},
 }
 
-// otherKind returns the error for files of an unsupported extension, with a remedy where there is one.
+// otherKind returns the error for files of an unsupported extension, with the remedy if one is known.
 func otherKind(files, ext string) error {
 	remedy := ""
 	for _, r := range remedies {
@@ -392,7 +394,7 @@ func (o Options) Extensions() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// ofText makes a format of text in any of the encodings of decode.
+// ofText makes a format of a function that reads text: the file is first decoded to UTF-8.
 func ofText(read func(name, source string) *File) Format {
 	return func(name string, data []byte) (*File, error) {
 		source, guess, err := decoded(data)
@@ -407,7 +409,8 @@ func ofText(read func(name, source string) *File) Format {
 	}
 }
 
-// Read reads one file by its extension, or without one by its content. The document's ID and Source are the name.
+// Read reads one file, as the format of its extension, or, without an extension, of its content. The ID and the
+// Source of the document are name.
 func (o Options) Read(name string, data []byte) (f *File, err error) {
 	ext := strings.ToLower(path.Ext(name))
 	read := o.format(ext)
@@ -431,10 +434,10 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 	return f, err
 }
 
-// sniffed is the number of bytes by which a file without an extension is classified.
+// sniffed is the number of bytes that decide the kind of a file without an extension.
 const sniffed = 512
 
-// sniff returns the format of a file without an extension, HTML or text; nil if it has NUL bytes.
+// sniff returns the format of a file without an extension: HTML or text; nil for binary data.
 func sniff(data []byte) Format {
 	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
 	switch {
@@ -446,8 +449,8 @@ func sniff(data []byte) Format {
 	return ofText(Markdown)
 }
 
-// Partial is the [File.Problem] of a file of which parts are not read on purpose, and of More
-// files of its kind in a list that [Options.Folder] made.
+// Partial is the [File.Problem] of a file that was read without parts that the package never reads. In the list
+// of [Options.Folder] it also speaks for More files of the same kind.
 type Partial struct {
 	Name, Without string
 	More          int
@@ -460,9 +463,9 @@ func (e Partial) Error() string {
 	return "load: " + e.Name + " is read without " + e.Without
 }
 
-// together joins errors about parts left out of files of one kind.
+// together merges the Partial errors that name the same parts of files of one extension.
 func together(skipped []error) (out []error) {
-	at := make(map[Partial]int) // in out, by kind
+	at := make(map[Partial]int) // index in out by kind
 	for _, err := range skipped {
 		if p, ok := err.(Partial); ok {
 			kind := Partial{Name: path.Ext(p.Name), Without: p.Without}

@@ -123,7 +123,7 @@ func TestOptions(t *testing.T) {
 	check.Is(t, check.Err(o.Read("x.log", nil)), load.ErrFormat, "left out")
 	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {Data: []byte("x")}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
 		"circle": {Mode: fs.ModeSymlink, Data: []byte(".")}})
-	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: b.md is read, but there is no text in it load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
+	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: b.md is read, but there is no text in it load: c.bad: the parser failed: no load: the folder has more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
 		t.Errorf("%d files, %v, %v", len(files), skipped, err)
 	}
 }
@@ -269,7 +269,7 @@ func TestRowsHostile(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{"t.csv", "", "no header"},
 		{"t.csv", strings.Repeat("a,", 70000) + "\n", "more than"},
-		{"t.csv", strings.Repeat("a", 10000) + "\n" + strings.Repeat("x\n", 10000), "shorten them"},
+		{"t.csv", strings.Repeat("a", 10000) + "\n" + strings.Repeat("x\n", 10000), "shorten the names"},
 		{"t.jsonl", "{}\n[1]\n", "line 2"},
 		{"t.jsonl", `{"a": 1} {"b": 2}`, "line 1"},
 		{"t.jsonl", strings.Repeat(`{"a":`, 20000), "line 1"},

@@ -14,10 +14,11 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// HTML reads a page and converts it to Markdown: headings, lists with their numbers, tables with headers, definition
-// lists and code. What is not displayed (scripts, styles, hidden elements) is left out, also struck text and ruby, and
-// navigation, footers and forms unless there is no other text. Raised digits become 10^6, formulas a line. Tables that
-// contain headings, lists or tables are treated as layout; a cell of several rows is repeated in each.
+// HTML reads a page and converts it to Markdown: headings, lists with their numbers, tables with headers,
+// definition lists and code. It leaves out what is not displayed (scripts, styles, hidden elements), struck
+// text and ruby, and, unless there is no other text, navigation, footers and forms. Raised digits become 10^6,
+// a formula one line. Tables that contain headings, lists or tables are read as layout; a cell that covers
+// several rows is repeated in each.
 func HTML(name, page string) *File {
 	f, t := &File{}, parse(page)
 	for _, all := range []bool{false, true} {
@@ -40,23 +41,24 @@ type pageText struct {
 	*tree
 	writer
 	source string
-	all    bool // furniture as well
+	all    bool // navigation, footers and forms are written too
 	title  string
-	at     int                   // the place in the page of the last text written
-	left   int                   // bytes of cells that may still be repeated
-	cells  map[*html.Node]string // written ones of several rows
+	at     int                   // offset in the page of the text written last
+	left   int                   // number of bytes of cells that may still be repeated
+	cells  map[*html.Node]string // texts of cells that cover several rows
 
 	gap    bool       // a blank is needed before the next word
-	raised bool       // the last word is an exponent or an index
-	prefix string     // markup before the next word
+	raised bool       // the last word ends with an exponent or an index
+	prefix string     // Markdown to write before the next word
 	head   bool       // in the first line of a heading
-	lists  []openList // open ones
+	lists  []openList // open lists, outermost first
 	pre    bool
 	math   bool
 	inCell bool
 }
 
-// openList is an open list: its next number, the distance of two, and its kind: "-", "1", or a type of HTML.
+// openList is an open list: the number of its next item, the step to the number after it, and the kind: "-",
+// "1", or a type of HTML.
 type openList struct {
 	next, step int
 	kind       string
@@ -68,7 +70,7 @@ func (p *pageText) children(n *html.Node) {
 	}
 }
 
-// node writes a node, unless it is not displayed.
+// node writes a node if it is displayed.
 func (p *pageText) node(n *html.Node) {
 	if script := attribute(n, "script"); script != "" {
 		n.DataAtom = atom.Lookup([]byte(script))
@@ -96,7 +98,7 @@ func (p *pageText) node(n *html.Node) {
 		}
 	case !is(n.Data, blocks+tables):
 		p.children(n)
-	case p.inCell || n.DataAtom == atom.Br && p.head: // one line
+	case p.inCell || n.DataAtom == atom.Br && p.head: // cells and headings are one line
 		p.gap = true
 		p.children(n)
 		p.gap = true
@@ -110,12 +112,13 @@ func (p *pageText) node(n *html.Node) {
 	}
 }
 
-// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture shows it.
+// isHidden reports whether an element is hidden by its own attributes. An element with only a formula is not:
+// pages hide it and show a picture of the formula.
 func isHidden(n *html.Node) bool {
 	return attribute(n, "hidden") != "" && (n.FirstChild == nil || n.FirstChild != n.LastChild || n.FirstChild.Data != "math")
 }
 
-// block writes a block.
+// block writes an element that is a block.
 func (p *pageText) block(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Ul, atom.Menu, atom.Ol:
@@ -188,7 +191,7 @@ func (p *pageText) list(n *html.Node) {
 	}
 }
 
-// item returns the mark of an item of the innermost list.
+// item returns the Markdown that begins the next item of the innermost list.
 func (p *pageText) item(n *html.Node) string {
 	if len(p.lists) == 0 {
 		return "- "
@@ -206,17 +209,17 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + label
 }
 
-// tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
-// is repeated from a row above.
+// tableCell is a cell of a row: its element, nil if empty, and the number of rows below in which it is
+// repeated.
 type tableCell struct {
 	node  *html.Node
 	again int
 }
 
-// rows lays out a table.
+// rows returns the rows of a table as cells, and the width of the widest row.
 func (p *pageText) rows(n *html.Node) (rows [][]tableCell, width int) {
 	for part := range n.ChildNodes() {
-		var down []tableCell // cells of rows above, by column
+		var down []tableCell // cells that continue from rows above, by column
 		for tr := range part.ChildNodes() {
 			if tr.DataAtom != atom.Tr || !p.all && isHidden(tr) {
 				continue
@@ -236,7 +239,7 @@ func (p *pageText) rows(n *html.Node) (rows [][]tableCell, width int) {
 				repeat()
 				more := intOf(td, "rowspan") - 1
 				if more == -1 {
-					more = maxTags // to the end
+					more = maxTags // to the end of the table
 				}
 				for i, of := 0, td; i < min(max(intOf(td, "colspan"), 1), maxDepth); i, of = i+1, nil {
 					if at := len(cells); at < maxColumns {
@@ -261,7 +264,7 @@ func isHeader(cells []tableCell) bool {
 		!slices.ContainsFunc(cells, func(c tableCell) bool { return c.node != nil && c.node.DataAtom == atom.Td })
 }
 
-// table writes a table under its header, an empty one if it has none.
+// table writes a table; if it has no header, its header is empty.
 func (p *pageText) table(n *html.Node) {
 	for c := range n.ChildNodes() {
 		if c.DataAtom == atom.Caption {
@@ -312,7 +315,7 @@ func (p *pageText) cell(c tableCell) {
 	}
 }
 
-// script writes raised or lowered text: digits such that no other number arises.
+// script writes raised or lowered text, with ^ or _ before digits that would continue a number or a word.
 func (p *pageText) script(n *html.Node) {
 	s, note := p.said(n, maxTag)
 	before, _ := utf8.DecodeLastRuneInString(p.out.String())
@@ -328,7 +331,7 @@ func (p *pageText) script(n *html.Node) {
 		mark = ""
 	case n.DataAtom == atom.Sub:
 		mark = "_"
-	case p.overNext(n): // 2 3/4
+	case p.overNext(n): // a mixed number such as 2 3/4
 		mark, p.gap = "", true
 	}
 	if strings.Contains(s, " ") && len(mark) == 1 && end == "" {
@@ -350,7 +353,7 @@ func (p *pageText) overNext(n *html.Node) bool {
 	return s == "/" || s == "⁄"
 }
 
-// said returns about the first bytes of the text of a node, and whether it has a link.
+// said returns about the first bytes of the text of a node, and whether the node contains a link.
 func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
 	for _, t := range p.run(n) {
 		if s += html.UnescapeString(p.source[t.start:t.end]); len(s) > bytes {
@@ -368,10 +371,10 @@ func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
 	return oneLine(s), link
 }
 
-// joins are the marks between the parts of formulas (MathML).
+// joins are the characters between the parts of formulas (MathML), by element.
 var joins = map[string]string{"mfrac": "/", "msub": "_", "msup": "^", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 
-// formula writes a formula on a line.
+// formula writes a formula on one line.
 func (p *pageText) formula(n *html.Node) {
 	var kids []*html.Node
 	for c := range n.ChildNodes() {
@@ -395,7 +398,7 @@ func (p *pageText) formula(n *html.Node) {
 			}
 			p.operand(c)
 		}
-		p.raised, p.gap = true, kids[0].Data == "mo" // of a sum
+		p.raised, p.gap = true, kids[0].Data == "mo" // a blank after the limits of a sum
 	case n.Data == "msqrt":
 		p.glue("√(")
 		p.children(n)
@@ -414,7 +417,7 @@ func (p *pageText) formula(n *html.Node) {
 	}
 }
 
-// operand writes a part of a formula, between brackets if it has operators.
+// operand writes a part of a formula, in brackets if it has operators.
 func (p *pageText) operand(n *html.Node) {
 	s, _ := p.said(n, maxTag)
 	if utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
@@ -426,7 +429,7 @@ func (p *pageText) operand(n *html.Node) {
 	p.glue(")")
 }
 
-// glue writes a mark without a blank behind it.
+// glue writes a mark, and no blank after it.
 func (p *pageText) glue(mark string) {
 	if mark != "" {
 		p.space()
@@ -434,7 +437,7 @@ func (p *pageText) glue(mark string) {
 	}
 }
 
-// space writes the prefix or the blank before a word, and reports whether the word begins a block.
+// space writes the prefix or the blank that is due before a word, and reports whether the word begins a block.
 func (p *pageText) space() (begins bool) {
 	begins = p.prefix != "" || p.last() == '\n'
 	if begins {
@@ -453,7 +456,7 @@ func (p *pageText) text(t span) {
 		p.verbatim(raw, t.start)
 		return
 	}
-	if p.math { // blanks do not count
+	if p.math { // blanks have no meaning in a formula
 		if word := strings.TrimSpace(raw); word != "" {
 			p.word(word, t.start+strings.Index(raw, word))
 		}
@@ -495,13 +498,13 @@ func (p *pageText) word(raw string, at int) {
 	p.place(at + len(raw))
 }
 
-// place maps the text written next to an offset of the page, or to the offset of the text before, if it is larger.
+// place maps the end of the written text to an offset of the page. If the text before maps to a larger offset,
+// that one is used.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
 	p.mapping.Add(p.out.Len(), p.at)
 }
 
-// verbatim writes code.
 func (p *pageText) verbatim(raw string, at int) {
 	for len(raw) > 0 {
 		end := lineEnd(raw, 0)

@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Bounds of structure, for goldmark's time. Text beyond them is read as paragraphs.
+// Limits of structure, which bound the time of the parser (goldmark). Text beyond them is read as paragraphs.
 const (
 	maxDepth   = 32
 	maxColumns = 128
@@ -43,7 +43,7 @@ func Blocks(s string) []Block {
 	return w.blocks
 }
 
-// blockParser parses blocks, but no inline markup.
+// blockParser parses blocks, and leaves inline markup as text.
 var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
@@ -68,15 +68,15 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 // walker collects the blocks of one text.
 type walker struct {
 	source string
-	body   int // offset of the parsed part
+	body   int // offset in source of the text that is parsed
 	blocks []Block
-	under  int // the last heading
+	under  int // index of the last heading
 }
 
-// parse parses the text from body on; it returns false if the parser failed.
+// parse parses the text from the offset body on; it returns false if the parser panicked.
 func (w *walker) parse(body int) (ok bool) {
 	defer func() {
-		if recover() != nil { // the caller falls back to paragraphs
+		if recover() != nil { // the caller reads the text as paragraphs instead
 			ok = false
 		}
 	}()
@@ -86,12 +86,12 @@ func (w *walker) parse(body int) (ok bool) {
 	return true
 }
 
-// children adds the blocks of a node; lead is the block that they depend on.
+// children adds the blocks of a node; lead is the Lead of these blocks.
 func (w *walker) children(n ast.Node, lead, level, depth int) {
 	if depth > 4*maxDepth {
 		return
 	}
-	before := lead // the previous paragraph, as the lead of lists and code
+	before := lead // index of the previous paragraph, the Lead of lists and code
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		first := len(w.blocks)
 		switch c := c.(type) {
@@ -123,7 +123,7 @@ func (w *walker) children(n ast.Node, lead, level, depth int) {
 	}
 }
 
-// item adds an item: its first text, and its other blocks.
+// item adds an item of a list: its first text as the item, then its other blocks.
 func (w *walker) item(n ast.Node, lead, level, depth int) {
 	first := len(w.blocks)
 	if c := n.FirstChild(); c != nil && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) &&
@@ -183,9 +183,9 @@ func (w *walker) table(n ast.Node, caption int) {
 	}
 }
 
-// add appends a block of lines; it returns false if they are blank.
+// add appends a block that consists of lines; it returns false if they are blank.
 func (w *walker) add(b Block, lines *gtext.Segments) bool {
-	var kept []text.Span // from b.Start on
+	var kept []text.Span // spans of the lines, relative to b.Start
 	for i := range lines.Len() {
 		l := lines.At(i)
 		if l.Stop <= l.Start {
@@ -221,7 +221,7 @@ func (w *walker) add(b Block, lines *gtext.Segments) bool {
 	return true
 }
 
-// parent returns the parent of a heading with a level.
+// parent returns the index of the heading above a heading of a level.
 func (w *walker) parent(level int) int {
 	h := w.under
 	for h >= 0 && w.blocks[h].Level >= level {
@@ -230,7 +230,7 @@ func (w *walker) parent(level int) int {
 	return h
 }
 
-// paragraphs reads s from body on as paragraphs between blank lines.
+// paragraphs adds the text from the offset body on as paragraphs, which blank lines separate.
 func (w *walker) paragraphs(body int) {
 	begin, stop := -1, 0
 	for at, line := range eachLine(w.source[body:] + "\n\n") {
@@ -248,7 +248,7 @@ func (w *walker) paragraphs(body int) {
 	}
 }
 
-// tooDeep reports whether a line has more nesting or more columns than are parsed.
+// tooDeep reports whether a line exceeds the limits of nesting or of columns.
 func tooDeep(s string) bool {
 	for _, line := range eachLine(s) {
 		marks := 0

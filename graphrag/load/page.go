@@ -14,26 +14,26 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Bounds of the tree of a page: its tags, and the elements around one if the parser refuses the page.
+// Limits of a page: its tags, and the nesting of elements if the parser refuses the page at first.
 const (
 	maxTags   = 1 << 20
 	maxAround = 2 * maxDepth
 )
 
-// tree is a page as its parser sees it. An element <wbr> with a number is a run of texts: the parser
-// keeps no offsets, so it is given those instead of words.
+// tree is a page as the HTML parser returns it. The parser keeps no offsets, so texts are replaced by elements
+// <wbr> with a number: the number of a run of texts.
 type tree struct {
 	root   *html.Node
-	texts  []span // pieces of the page, in order
-	runs   []int  // the first text of each run
+	texts  []span // texts of the page, in order
+	runs   []int  // index in texts of the first text of each run
 	layout map[*html.Node]bool
 	fields graphrag.Fields
 }
 
-// span is a piece of the page.
+// span is a part of the page, by offsets.
 type span struct{ start, end int }
 
-// parse parses a page.
+// parse parses a page, with less nesting if the parser fails.
 func parse(page string) *tree {
 	var err error
 	for _, around := range []int{maxTags, maxAround, 0} {
@@ -45,31 +45,31 @@ func parse(page string) *tree {
 			return t
 		}
 	}
-	return &tree{root: &html.Node{}} // of no tags there is no error
+	return &tree{root: &html.Node{}} // the parser accepts a page without tags
 }
 
-// outline writes a page again for the parser: tags that structure the page, tags of hidden elements, and
-// numbers of texts. Other tags mark words, and the parser copies some of them into every paragraph.
+// outline writes a shorter page for the parser: tags that structure the page, tags of hidden elements, and
+// numbers for texts. Tags that only format words are left out: the parser copies them into every paragraph.
 type outline struct {
 	*tree
 	page   string
-	around int // tags in tags
+	around int // limit of the nesting of tags
 	out    strings.Builder
-	open   map[string]int // written tags that are not ended, by name
-	left   map[string]int // those left out within them
+	open   map[string]int // number of tags written and not ended, by name
+	left   map[string]int // number of tags left out and not ended, by name
 	depth  int
 	tags   int
-	inRun  bool   // the last thing written is a run
-	last   string // the last tag
-	link   bool   // a link has begun, and nothing after it
-	body   bool   // behind the head
+	inRun  bool   // a run was written last
+	last   string // name of the last tag written
+	link   bool   // the last thing was the start of a link
+	body   bool   // the head of the page has ended
 }
 
 func (o *outline) read() {
 	z := html.NewTokenizer(strings.NewReader(o.page))
 	xml := strings.HasPrefix(strings.TrimSpace(o.page[:min(len(o.page), 64)]), "<?xml")
 	z.AllowCDATA(xml)
-	skip := false // in a script
+	skip := false // inside a script
 	for at := 0; ; {
 		kind := z.Next()
 		start := at
@@ -113,20 +113,21 @@ func (o *outline) read() {
 	}
 }
 
-// Elements by their meaning for the reader of a page.
+// Lists of elements by their meaning for the reader of a page.
 const (
 	unseen = " script style noscript iframe noembed noframes "
 	void   = " area base br col embed frame hr img input link meta param source track wbr "
-	// furniture belongs to the site rather than to the page.
+	// furniture are elements that belong to the site rather than to the page.
 	furniture = " nav footer button select textarea "
 	blocks    = " address article aside blockquote br caption center details dialog div dl dd dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
 		"header hgroup hr legend li listing main menu ol option p pre section summary ul xmp "
 	tables = " table tbody tfoot thead tr td th "
-	// large ones do not occur in the cells of data tables.
+	// large are elements that do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
-	// within are elements within a line that decide its visibility.
+	// within are elements within a line that can hide or raise words.
 	within = " audio canvas del math mphantom rp rt rtc ruby s strike sub sup svg template title video "
-	// ended ones end where another begins, formatting ones begin again in the next paragraph.
+	// ended are elements that end where the next of the kind begins, formatting those that HTML opens again in
+	// the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
 	formatting = " a b big code em font i nobr s small strike strong tt u "
 	shown      = furniture + blocks + tables + within
@@ -134,11 +135,11 @@ const (
 
 func is(name, names string) bool { return strings.Contains(names, " "+name+" ") }
 
-// start writes a tag, if it is shown or hides something.
+// start writes a tag if its element is displayed or hides its content.
 func (o *outline) start(name string, tag atom.Atom, attrs string) {
 	note := tag == atom.Sup && o.link || strings.Contains(attrs, " note")
 	if o.link = tag == atom.A; o.link && o.last == "sup" {
-		o.tag("<wbr/>", o.last) // a note
+		o.tag("<wbr/>", o.last) // marks a footnote
 	}
 	if is(name, void) {
 		if tag == atom.Br || tag == atom.Hr {
@@ -178,7 +179,7 @@ func (o *outline) end(name string) {
 	}
 }
 
-// written is the name of an element for the parser.
+// written returns the name under which an element is written for the parser.
 func written(name string) string {
 	switch {
 	case name == "s" || name == "strike":
@@ -194,7 +195,7 @@ func (o *outline) tag(s, name string) {
 	o.tags, o.last, o.inRun = o.tags+1, name, false
 }
 
-// text writes the number of a run of texts, unless the text continues the last run.
+// text writes the number of a new run, unless the text continues the last run.
 func (o *outline) text(start, end int) {
 	if strings.HasPrefix(o.page[start:end], "<![CDATA[") {
 		start += len("<![CDATA[")
@@ -218,13 +219,14 @@ func (o *outline) text(start, end int) {
 	o.inRun = true
 }
 
-// Styles that hide words, and those that raise or lower them or number a list.
+// hiding matches styles that hide words, styling those that raise or lower words or number a list.
 var (
 	hiding  = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through)\b`)
 	styling = regexp.MustCompile(`vertical-align:(su[bp])|list-style(?:-type)?:[^;]*((?:lower|upper)-(?:roman|alpha|latin))`)
 )
 
-// attributes returns those that decide how an element is shown, hidden first. Behind a formula is its picture.
+// attributes returns the attributes that decide how an element is displayed, hidden first. An element with
+// aria-hidden after a formula displays the formula again, and is hidden.
 func attributes(name, last string, z *html.Tokenizer, more bool) string {
 	hides, rest := name == "dialog", ""
 	for more {
@@ -267,7 +269,8 @@ func attributes(name, last string, z *html.Tokenizer, more bool) string {
 	return rest
 }
 
-// layouts marks the tables around n that hold what no data table holds.
+// layouts marks tables as layout if they contain elements that data tables do not have. around are the tables
+// that contain n.
 func (t *tree) layouts(n *html.Node, around []*html.Node) {
 	if n.Type == html.ElementNode && is(n.Data, large) {
 		for i := len(around) - 1; i >= 0 && !t.layout[around[i]]; i-- {
@@ -282,7 +285,7 @@ func (t *tree) layouts(n *html.Node, around []*html.Node) {
 	}
 }
 
-// run returns the texts of a node that is a run, or holds the number of one.
+// run returns the texts of a run. The node has the number of the run in an attribute or as its text.
 func (t *tree) run(n *html.Node) []span {
 	number := n.Data
 	if n.Type == html.ElementNode {
@@ -298,7 +301,7 @@ func (t *tree) run(n *html.Node) []span {
 	return t.texts[t.runs[i]:t.runs[i+1]]
 }
 
-// attribute returns the value of an attribute, "" without it.
+// attribute returns the value of an attribute, "" if the element has none.
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -308,7 +311,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// intOf returns the number that an attribute has, 1 without it.
+// intOf returns the number in an attribute, 1 if the element has none.
 func intOf(n *html.Node, key string) int {
 	v, err := strconv.Atoi(attribute(n, key))
 	if err != nil {

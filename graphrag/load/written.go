@@ -11,30 +11,30 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Bounds of a document that is written: bytes of its text, cells of its tables.
+// Limits of a written document: bytes of its text, cells of its tables.
 const (
 	maxText  = 64 << 20
 	maxSlots = 4 << 20
 )
 
-var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
+var errLong = errors.New("the document has more than 64 MiB of text or 4 million cells: split it")
 
-// A Writer writes a document as Markdown, block by block, each with its place in the file, for the reader
-// of a format that is converted. After more than 64 MiB of text or 4 million cells it writes nothing more.
+// A Writer writes a document as Markdown, block by block, each with its place in the file; readers of formats
+// use it. After more than 64 MiB of text or 4 million cells it writes nothing more.
 type Writer struct {
 	writer
-	slots int // cells that there were
+	slots int // number of cells so far
 	marks []int
 	names []string
 }
 
-// Line is a row of a table with its place.
+// Line is a row of a table and its place in the file.
 type Line struct {
 	Cells []string
 	Place string
 }
 
-// HasNumbers reports whether a cell is a number other than a year, so that the row is no header.
+// HasNumbers reports whether a cell is a number other than a year, so that the row is not a header.
 func (l Line) HasNumbers() bool {
 	return slices.ContainsFunc(l.Cells, func(c string) bool { return isNumber(c) && !isYear(c) })
 }
@@ -47,7 +47,7 @@ func (w *Writer) Err() error {
 	return nil
 }
 
-// full reports whether no more bytes of text can be written.
+// full reports whether text of more bytes exceeds the limits.
 func (w *Writer) full(more int) bool {
 	if w.out.Len()+more > maxText {
 		w.slots = maxSlots + 1
@@ -55,7 +55,7 @@ func (w *Writer) full(more int) bool {
 	return w.Err() != nil
 }
 
-// Room reports whether there is room for more cells of tables that are read before they are written.
+// Room counts cells that are read before their table is written, and reports whether they are allowed.
 func (w *Writer) Room(cells int) bool {
 	w.slots += cells
 	return !w.full(0)
@@ -64,7 +64,7 @@ func (w *Writer) Room(cells int) bool {
 // Empty reports whether nothing was written.
 func (w *Writer) Empty() bool { return w.out.Len() == 0 }
 
-// mark sets the place of the block at an offset; "" is the next number.
+// mark records the place of the block at an offset of the text; "" is the number of the block.
 func (w *Writer) mark(at int, place string) {
 	w.marks = append(w.marks, at)
 	if place != "" {
@@ -80,7 +80,7 @@ func (w *Writer) Heading(level int, text, place string) {
 // Paragraph writes a paragraph.
 func (w *Writer) Paragraph(text, place string) { w.block("", text, place, false) }
 
-// Item writes an item of a list of a depth from 1, after a mark such as "-" or "2.".
+// Item writes an item of a list after a mark such as "-" or "2."; the outermost depth is 1.
 func (w *Writer) Item(depth int, mark, text, place string) {
 	w.block(strings.Repeat("    ", min(depth, maxDepth/4)-1)+mark+" ", text, place, true)
 }
@@ -104,7 +104,7 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 	}
 }
 
-// Markdown writes a text in Markdown; place names the place of a paragraph by its offset.
+// Markdown writes a text that is Markdown. place returns the place of the paragraph at an offset of text.
 func (w *Writer) Markdown(text string, place func(at int) string) {
 	if text = strings.TrimRight(text, "\n"); text == "" || w.full(len(text)) {
 		return
@@ -133,7 +133,8 @@ func (w *Writer) Code(source, language, place string) {
 	}
 }
 
-// Table writes rows under a header, with the header again where it is far, as items if they are too wide.
+// Table writes rows under a header, and repeats the header in long tables. If the header is too wide, each row
+// becomes a list.
 func (w *Writer) Table(header Line, rows []Line) {
 	width := len(header.Cells)
 	for _, l := range rows {
@@ -148,7 +149,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 	}
 	g := &grid{w: &w.writer, header: append(slices.Clone(header.Cells), make([]string, width-len(header.Cells))...)}
 	wide := !narrow(g.header)
-	if wide && len(rows) == 0 { // a row that is alone
+	if wide && len(rows) == 0 { // a header without rows
 		rows = []Line{header}
 	}
 	w.blank()
@@ -171,8 +172,8 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 }
 
-// File returns the written document as the file of a name, with the title and the fields of d.
-// Places that have no name of their own are numbered, after unit.
+// File returns the written document as the file name, with the title and the fields of d. A place without a
+// name is unit and the number of the block.
 func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err

@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// memo contains the cached values by key. It may have a hundred thousand of them, so an entry is the value alone.
+// memo contains the cached values by key. It may have a hundred thousand, so an entry is only the value.
 type memo struct {
 	mu     sync.Mutex
 	made   map[any]any
-	making map[any]chan struct{} // closed when that is over
+	making map[any]chan struct{} // closed when the computation has ended
 }
 
 type contextKey struct{}
 
-// With returns a context with an empty memo. What is made under it is kept as long as
-// the context is, so one that is used for documents that come and go grows.
+// With returns a context with an empty memo. Values are cached as long as the context is in use, so do not use
+// one context for documents that come and go.
 func With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, contextKey{}, &memo{made: make(map[any]any), making: make(map[any]chan struct{})})
 }
@@ -31,8 +31,9 @@ func Under(ctx context.Context) bool {
 	return m != nil
 }
 
-// Of returns the value cached under key, or computes it; concurrent callers wait for it until their own context
-// ends. Errors are not cached. Callers share the value and must not change it. Safe for concurrent use.
+// Of returns the value cached under key, or computes it. Concurrent callers wait for it, until their own
+// context ends. Errors are not cached. Callers share the value and must not change it. It is safe for
+// concurrent use.
 func Of[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	m, _ := ctx.Value(contextKey{}).(*memo)
 	if m == nil {
@@ -68,7 +69,7 @@ func (m *memo) of(ctx context.Context, key any, do func() (any, error)) (any, er
 	}
 }
 
-// keep computes a value that no other call is computing, and releases the waiting callers.
+// keep computes a value that no other call is computing, caches it, and releases the callers that wait for it.
 func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
@@ -85,7 +86,7 @@ func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	return value, err
 }
 
-// Digest of a list of texts, for keys: 128 bits that cannot be predicted and differ in every process.
+// Digest is the digest of a list of texts, for keys: 128 unpredictable bits, different in every process.
 type Digest [2]uint64
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -100,17 +101,17 @@ func DigestOf(texts iter.Seq[string]) (d Digest) {
 	return d
 }
 
-// Keeper keeps what is made over and over of things of which most stay, such as an index of documents that come
-// and go, from one time to the next. The zero value is an empty one. It is safe for concurrent use.
+// Keeper caches values that are computed again and again from inputs that mostly stay the same, such as an
+// index of documents that come and go. The zero value is empty. It is safe for concurrent use.
 type Keeper struct {
 	mu        sync.Mutex
-	kept      map[any]any // by Kept
-	last, now map[any]any // by Still, before Turn and since
+	kept      map[any]any // values of Kept, by type
+	last, now map[any]any // values of Still: before the last Turn, and since
 }
 
 type keeperKey struct{}
 
-// With returns a context under which things are kept.
+// With returns a context under which values are cached by the keeper.
 func (k *Keeper) With(ctx context.Context) context.Context {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -120,14 +121,15 @@ func (k *Keeper) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, keeperKey{}, k)
 }
 
-// Turn ends a time: what [Still] was not asked for since the last one is dropped.
+// Turn ends a generation: it drops the values that [Still] was not asked for since the last Turn.
 func (k *Keeper) Turn() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.last, k.now = k.now, make(map[any]any)
 }
 
-// Kept returns the T of the keeper in the context, zero at first; without a keeper a new one.
+// Kept returns the value of type T of the keeper in the context, at first a zero value; without a keeper it
+// returns a new one.
 func Kept[T any](ctx context.Context) *T {
 	k, _ := ctx.Value(keeperKey{}).(*Keeper)
 	if k == nil {
@@ -143,8 +145,8 @@ func Kept[T any](ctx context.Context) *T {
 	return v
 }
 
-// Still returns the value cached under key, of a type of its own, in this or the previous generation, or computes
-// it; without a keeper it always computes. Callers share the value and must not change it.
+// Still returns the value cached under key in this or the previous generation, or computes it; without a keeper
+// it always computes it. Each use has a key type of its own. Callers share the value and must not change it.
 func Still[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	k, _ := ctx.Value(keeperKey{}).(*Keeper)
 	if k == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// The lengths of units and passages, in cl100k tokens. Recall within a budget falls with the length of
-// passages, and a shorter one contains no whole statement: docs/systems.md has figures.
+// The lengths of units and passages, in cl100k tokens. Within a budget, longer passages find fewer of the
+// relevant pages, and shorter ones do not contain a whole statement: docs/systems.md has figures.
 const (
 	DefaultUnit    = 50
 	DefaultPassage = 150
@@ -26,43 +26,42 @@ const (
 
 // CutOptions are the options of [Cut].
 type CutOptions struct {
-	// Unit is the most tokens of a unit of several sentences, Passage the least of a
-	// passage; 0 means DefaultUnit and DefaultPassage.
+	// Unit is the largest number of tokens of a unit of several sentences, Passage the smallest of a passage; 0
+	// means DefaultUnit and DefaultPassage.
 	Unit, Passage int
-	// Workers is the number of pages that are cut at a time; 0 means one for each processor.
-	// The result does not depend on it.
+	// Workers is the number of pages that are cut concurrently; 0 means one for each processor. The result does
+	// not depend on it.
 	Workers int
 }
 
-// Page is a page in units. Passage i goes from unit i to the one before Ends[i]; the last
-// units of a page begin no passage.
+// Page is a page in units. Passage i consists of the units i to Ends[i]-1; the last units begin no passage.
 type Page struct {
 	Doc, Title string
-	Fields     graphrag.Fields // of the document
-	Text       string          // without links
+	Fields     graphrag.Fields // fields of the document
+	Text       string          // text without the targets of links
 	Units      []Unit
 	Ends       []int
 }
 
-// Defaults returns the options with the defaults of zero values.
+// Defaults returns the options with the defaults in place of zero values.
 func (o CutOptions) Defaults() CutOptions {
 	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
 	return o
 }
 
-// Cut cuts documents into short, overlapping passages of whole sentences, each page by itself.
-// Each has an ID of its own, and they are in the order of [Page.ID]. Only the addresses of links
-// are left out: tables, blank lines and lines that several pages share stay.
+// Cut cuts documents into short, overlapping passages of whole sentences. Each passage has an ID of its own,
+// and pages are in the order of [Page.ID]. Only the addresses of links are left out: tables, blank lines and
+// lines that several pages share stay.
 //
 // A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit at each heading; a
 // sentence of more than 90 tokens is cut evenly. A passage begins with a unit and takes further ones until it has
 // 150 tokens, so passages overlap, and one of them has an answer in its middle. [Page.Chunk] returns a chunk of
 // any run of units, so a passage that was found can be widened. A blank page has no unit.
 //
-// Within a budget, many pages by short passages are worth more than few by long ones:
-// docs/systems.md has figures. Two documents of one ID are an error.
+// Within a budget, short passages of many pages are worth more than long ones of few pages: docs/systems.md has
+// figures. Two documents with the same ID are an error.
 func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, error) {
-	c := opt.Checks{Of: "chunk"}
+	c := opt.Checks{Of: "pages: cut"}
 	opt.Min(&c, "Unit", o.Unit, 0)
 	opt.Min(&c, "Passage", o.Passage, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
@@ -75,7 +74,7 @@ func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, e
 		p, d := &pages[i], &docs[i]
 		p.Doc, p.Title, p.Fields = d.ID, d.Title, d.Fields
 		if p.Text, p.Units, err = unitsOf(ctx, d.Text, o.Unit); err != nil {
-			return fmt.Errorf("chunk: cut page %.80q: %w", d.ID, err)
+			return fmt.Errorf("pages: cut page %.80q: %w", d.ID, err)
 		}
 		p.Ends = passageEnds(p.Units, o.Passage)
 		return nil
@@ -86,14 +85,14 @@ func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, e
 	slices.SortFunc(pages, func(a, b Page) int { return cmp.Compare(a.ID(), b.ID()) })
 	for i := range pages {
 		if i > 0 && pages[i].Doc == pages[i-1].Doc {
-			return nil, fmt.Errorf("chunk: two pages have the ID %.80q: make the IDs unique", pages[i].Doc)
+			return nil, fmt.Errorf("pages: two pages have the ID %.80q: make the IDs unique", pages[i].Doc)
 		}
 	}
 	return pages, nil
 }
 
-// passageEnds returns the end of the passage that begins at each unit and has at least a number of
-// tokens. The last passage reaches to the end of the page; a short page is one passage.
+// passageEnds returns, for each unit that begins a passage, the end of that passage, which has at least the
+// given number of tokens. The last passage reaches to the end of the page; a short page is one passage.
 func passageEnds(units []Unit, least int) []int {
 	var out []int
 	end, tokens := 0, 0
@@ -103,7 +102,7 @@ func passageEnds(units []Unit, least int) []int {
 			end++
 		}
 		if tokens < least && i > 0 {
-			out[i-1] = len(units) // the rest is too short for a passage
+			out[i-1] = len(units) // the remaining units are too short for a passage
 			break
 		}
 		out = append(out, end)
@@ -115,7 +114,7 @@ func passageEnds(units []Unit, least int) []int {
 // ID returns the ID of the first chunk of the page.
 func (p *Page) ID() string { return chunk.ID(p.Doc, 0) }
 
-// Tokens is the length of the units from first to the one before end.
+// Tokens returns the number of tokens of the units first to end-1.
 func (p *Page) Tokens(first, end int) (n int) {
 	for _, u := range p.Units[first:end] {
 		n += u.Tokens
@@ -123,7 +122,7 @@ func (p *Page) Tokens(first, end int) (n int) {
 	return n
 }
 
-// Chunk is the text from unit first to the one before end.
+// Chunk returns the units first to end-1 as a chunk.
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
@@ -132,7 +131,7 @@ func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	}
 }
 
-// Passages are the passages of the page.
+// Passages returns the passages of the page.
 func (p *Page) Passages() []graphrag.Chunk {
 	chunks := make([]graphrag.Chunk, len(p.Ends))
 	for i, end := range p.Ends {
@@ -141,8 +140,8 @@ func (p *Page) Passages() []graphrag.Chunk {
 	return chunks
 }
 
-// Tiles are the numbers of passages that cover the page: each begins where the one
-// before ends, but for the last, which may overlap it.
+// Tiles returns the numbers of passages that cover the page: each begins where the one before ends; only the
+// last one may overlap the one before.
 func (p *Page) Tiles() []int {
 	var tiles []int
 	end := 0
@@ -153,27 +152,27 @@ func (p *Page) Tiles() []int {
 	return tiles
 }
 
-// Lengths in tokens that no option sets.
+// Limits in tokens that cannot be set by options.
 const (
-	maxSentence = 90 // a longer one is cut evenly
-	minHeaded   = 20 // from here on a heading begins a new unit
-	minLast     = 40 // a shorter last unit joins the one before
+	maxSentence = 90 // a longer sentence is cut into equal parts
+	minHeaded   = 20 // a heading begins a new unit if the last one has as many
+	minLast     = 40 // a shorter last unit is joined with the one before
 )
 
 // Unit is a run of whole sentences.
 type Unit struct {
-	Start, End int // in the text of its page
-	From, To   int // in its source
+	Start, End int // offsets in the text of its page
+	From, To   int // offsets in the source document
 	Tokens     int
 }
 
-// piece is a sentence, or a part of a long one.
+// piece is a sentence, or a part of a long sentence.
 type piece struct {
 	Unit
 	heading bool
 }
 
-// unitsOf returns a page without links, and its units.
+// unitsOf returns the text of a page without the targets of links, and its units.
 func unitsOf(ctx context.Context, source string, most int) (bare string, units []Unit, err error) {
 	bare, mapping := text.StripLinks(source)
 	starts, err := tokens.Cl100k().Starts(ctx, nil, bare)
@@ -198,7 +197,7 @@ func unitsOf(ctx context.Context, source string, most int) (bare string, units [
 	return bare, pack(pieces, most), nil
 }
 
-// evenly adds a sentence, a long one in parts of about the same length, cut between words where there are any.
+// evenly appends a sentence; a long one is cut into parts of about the same length, between words if possible.
 func evenly(pieces []piece, p piece, s string, starts []int32) []piece {
 	parts := max(1, (len(starts)+maxSentence-1)/maxSentence)
 	from, first := p.Start, 0
@@ -218,7 +217,7 @@ func evenly(pieces []piece, p piece, s string, starts []int32) []piece {
 	return pieces
 }
 
-// between is the first of a few tokens from at on that begins with white space, or at.
+// between returns the first of the eight tokens from at on that begins with white space, or at if none does.
 func between(clean string, starts []int32, at int) int {
 	for i := at; i < min(at+8, len(starts)); i++ {
 		if c := clean[starts[i]]; c == ' ' || c == '\n' || c == '\t' {
@@ -228,7 +227,7 @@ func between(clean string, starts []int32, at int) int {
 	return at
 }
 
-// pack joins pieces into units of at most a number of tokens.
+// pack joins pieces into units of at most the given number of tokens.
 func pack(pieces []piece, most int) []Unit {
 	var units []Unit
 	for i, p := range pieces {
@@ -246,7 +245,7 @@ func pack(pieces []piece, most int) []Unit {
 	return units
 }
 
-// join extends a unit to the end of the next.
+// join extends a unit by the unit after it.
 func (u *Unit) join(next Unit) {
 	u.End, u.To = next.End, next.To
 	u.Tokens += next.Tokens

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// Pages ranks pages by their best passages, and selects the units to read within a budget of
+// Retriever ranks pages by their best passages, and selects the units to read within a budget of
 // tokens. It is safe for concurrent use.
 //
 // The score of a page is the sum of the score of its best passage, by BM25 with more weight on the question's
@@ -31,21 +31,22 @@ import (
 type Retriever struct {
 	o         Options
 	words     *text.Standard
-	languages map[text.Language]int // of how many pages each is; words go by the main one
+	languages map[text.Language]int // number of pages by language; the main one decides the analyzer
 
 	segments          []segments.Segment[*pageIndex]
-	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
-	n                 int     // pages that are not gone
-	mixed             bool    // they are not in the order of their IDs
+	first, passages   []int32 // number of the first page and of the first passage of each segment, then the totals
+	n                 int     // number of pages that were not deleted
+	mixed             bool    // the first pages were not in the order of their IDs
 	body, title, page *bm25.Collection
 	sorted            func() []int32 // numbers of pages in the order of their IDs
-	memory            sync.Pool      // of *asked
+	memory            sync.Pool      // pool of *queryMemory
 }
 
-// Options are the options of [New]. A number of 0 means the default, a negative one
-// leaves the part out. docs/systems.md has the effect of each.
+// Options are the options of [New]. A number of 0 means the default, a negative one switches the part off.
+// docs/systems.md has the effect of each.
 type Options struct {
-	// Names, Title, Page and Length are the weights of the other parts of the score.
+	// Names, Title, Page and Length are the weights of the question's names, of the title, of names in the
+	// whole page, and of the length of the page.
 	Names, Title, Page, Length float64
 	// Aspects is the weight of the words that co-occur with the subject of an overview, in
 	// the best passages and in their pages (relevance feedback: Lavrenko and Croft, SIGIR
@@ -55,37 +56,37 @@ type Options struct {
 	// them gains. A passage gains by the aspect that it matches best, so each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like makes an index that compares questions with tiles of pages ([Page.Tiles]); nil compares by
-	// words only. Questions are compared as they are asked: without their words of asking MiniLM reads 1.5
-	// points less of the gold pages. The similarity of a passage is the best one of the tiles that it
+	// Like makes an index that compares questions with tiles of pages ([Page.Tiles]); nil compares by words
+	// only. The whole question is compared: without words such as "describe", MiniLM finds 1.5 percentage
+	// points less of the gold pages. The similarity of a passage is the similarity of the best tile that it
 	// overlaps, so an encoder reads each word once. Likeness is the weight of one standard deviation of the
 	// similarities of a question, so that encoders whose cosines lie closer together weigh the same.
 	Like     func(ctx context.Context, tiles text.List) (retrieve.Texts, error)
 	Likeness float64
-	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
-	// each by its best passage and so by the tiles that this overlaps, with Lazily. Which pages
-	// these are and how they are ordered depends on nothing that was compared before.
+	// Among, if set, is the number of pages that are compared with the question by Lazily, instead of all:
+	// those best by words, each by the tiles that its best passage overlaps. The selection and the order of
+	// these pages do not depend on earlier comparisons.
 	Among  int
 	Lazily *Lazy
 	// Follow, if set, propagates relevance between pages.
 	Follow Follow
-	// Detail is the value of full coverage of a page relative to the page itself. Spread is
-	// the difference in score that divides the probability of relevance by e, and
-	// OverviewSpread the same for an overview. With Like scores differ more: the default of
-	// Spread is doubled, the defaults of OverviewSpread and Aspects are multiplied by 1.5.
+	// Detail is the value of full coverage of a page, relative to the page itself. Spread is the difference in
+	// score that divides the probability of relevance by e, OverviewSpread the same for an overview. With Like
+	// scores differ more: the default of Spread is doubled, the defaults of OverviewSpread and Aspects are
+	// multiplied by 1.5.
 	Detail, Spread, OverviewSpread float64
-	// Longest bounds the tokens that are read of one page, and is the budget of each of K
-	// pages where a question has none; 0 is chunk.DefaultSize.
+	// Longest limits the tokens that are read of one page. If a question has no budget of tokens, it is the
+	// budget of each of K pages. 0 is chunk.DefaultSize.
 	Longest int
-	// Count counts tokens; nil is cl100k.
+	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
 }
 
-// Follow is given the probability of each page to be relevant, in the order of [Page.ID], and
-// returns that after propagation, nil where pages lead nowhere. Both sum to at most 1.
+// Follow gets the probability that each page is relevant, in the order of [Page.ID], and returns the
+// probabilities after propagation, nil if it changes none. Both lists sum to at most 1.
 type Follow func(ctx context.Context, question string, relevance []float64) ([]float64, error)
 
-// The defaults, chosen on WildGraphBench from plateaus.
+// The defaults, chosen on WildGraphBench: results hardly change near these values.
 const (
 	defaultNames          = 0.8
 	defaultTitle          = 0.8
@@ -125,12 +126,12 @@ func (o Options) Defaults() Options {
 	return o
 }
 
-// Retrieve ranks one passage of each page, and reads within the budget of the question, or up
-// to Longest tokens of each of K pages. The wording of a question does not change its budget;
-// a caller that wants more for overviews can ask [text.ReadQuestion].
+// Retrieve ranks one passage of each page, and reads within the budget of the question; without one, up to
+// Longest tokens of each of K pages. The wording of a question does not change its budget; a caller that wants
+// to read more for overviews can use [text.ReadQuestion].
 func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
-		return graphrag.Found{}, fmt.Errorf("pages: %w", err)
+		return graphrag.Found{}, fmt.Errorf("pages: retrieve: %w", err)
 	}
 	a := p.memory.Get().(*queryMemory)
 	defer p.memory.Put(a)
@@ -157,7 +158,7 @@ func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	p.candidates(a, order[:min(most, budget/minOpening+1)], spread)
 	a.spend(budget, most)
 	found.Evidence = p.evidence(a, budget)
-	if len(found.Evidence) == 0 && q.Tokens > 0 { // no passage fits: cut the best one
+	if len(found.Evidence) == 0 && q.Tokens > 0 { // no passage fits: the best one is cut
 		if part, _ := retrieve.Fit([]graphrag.Hit{p.best(a, order[0])}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
 			found.Evidence = part
 		}
@@ -165,7 +166,7 @@ func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	return found, nil
 }
 
-// Encode makes the vectors of tiles that Lazily would make later, until ctx ends.
+// Encode computes the vectors of tiles that Lazily would compute on demand, until ctx ends.
 func (p *Retriever) Encode(ctx context.Context) error {
 	if p.o.Lazily == nil {
 		return nil
@@ -184,7 +185,7 @@ func (p *Retriever) Encode(ctx context.Context) error {
 	})
 }
 
-// best is the best passage of a page, with the score of the page.
+// best returns the best passage of a page, with the score of the page.
 func (p *Retriever) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
 	at, n := p.at(x.ID)
 	ix, best := p.segments[at].Index, a.best[x.ID]
@@ -194,10 +195,10 @@ func (p *Retriever) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
 
 const (
 	pagesSource = "pages"
-	minOpening  = 100 // least tokens of a page, except for very short ones
+	minOpening  = 100 // least number of tokens read of a page, unless it is shorter
 )
 
-// candidates prepares the pages that can be read, best first.
+// candidates prepares the candidates for a selection, best page first.
 func (p *Retriever) candidates(a *queryMemory, order []rank.Scored[int32], spread float64) {
 	if more := len(order) - cap(a.list); more > 0 {
 		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
@@ -215,8 +216,8 @@ func (p *Retriever) candidates(a *queryMemory, order []rank.Scored[int32], sprea
 	}
 }
 
-// evidence returns the selected units as chunks, best page first, in page order. The tokens of
-// whole chunks are counted again, and the last steps are reverted until they fit.
+// evidence returns the selected units as chunks, the best page first, units in the order of the page. The
+// tokens of whole chunks are counted again, and the last selections are reverted until the chunks fit.
 func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
 	cost := make([]int, len(a.list))
 	chunks := make([]graphrag.Chunk, len(a.list))
@@ -245,14 +246,14 @@ func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
 	return hits
 }
 
-// led returns units of a page with the headings and the header of a table above them.
+// led returns units of a page as a chunk whose Lead has the headings and the header of a table above them.
 func led(p *Page, first, end int) graphrag.Chunk {
 	c := p.Chunk(first, end)
 	c.Lead = load.Lead(p.Text, p.Units[first].Start)
 	return c
 }
 
-// chunk returns the units that are read of a page, with gaps where units are left out.
+// chunk returns the units of a page that are read, with a gap where units are left out.
 func (c *candidate) chunk() graphrag.Chunk {
 	out := led(c.page, c.first, c.end)
 	if c.used == out.Tokens {
@@ -280,16 +281,16 @@ func (c *candidate) chunk() graphrag.Chunk {
 	return out
 }
 
-// queryMemory is the reused memory of one question.
+// queryMemory is the reused memory for one question.
 type queryMemory struct {
 	queryTerms
 	spender
 	query   []bm25.Term
 	passage []float64 // scores of passages
-	fields  []float64 // scores of pages beside their passages
+	fields  []float64 // scores of pages by title, names and length
 	more    []float64
-	score   []float64 // of pages
-	best    []int32   // passage of each page, in its segment
+	score   []float64 // scores of pages
+	best    []int32   // best passage of each page, by its index in the segment
 	order   []rank.Scored[int32]
 	aspectMemory
 }
@@ -334,7 +335,7 @@ func (p *Retriever) rank(ctx context.Context, a *queryMemory, q graphrag.Questio
 	return a.order, nil
 }
 
-// like adds the similarities of all passages.
+// like adds the similarities of all passages to their scores.
 func (p *Retriever) like(ctx context.Context, a *queryMemory, question string) (err error) {
 	var all deviation
 	scores := make([][]float64, len(p.segments))
@@ -356,10 +357,11 @@ func (p *Retriever) like(ctx context.Context, a *queryMemory, question string) (
 	return nil
 }
 
-// among adds the similarities of the best passages of the pages that are best by words, above the least of them.
+// among adds the similarities of the best passages of the pages that are best by words, less the smallest of
+// these similarities.
 func (p *Retriever) among(ctx context.Context, a *queryMemory, question string) error {
 	var tiles []string
-	var ends []int // in tiles, of each page
+	var ends []int // end of the tiles of each page
 	best := a.order[:min(p.o.Among, len(a.order))]
 	for _, x := range best {
 		at, n := p.at(x.ID)
@@ -385,15 +387,15 @@ func (p *Retriever) among(ctx context.Context, a *queryMemory, question string) 
 	return nil
 }
 
-// The prior of the standard deviation of similarities: the one of MiniLM, with the weight
-// of a number of tiles, because few tiles give a poor estimate.
+// The prior of the standard deviation of similarities: the one of MiniLM, weighted as many tiles, because few
+// tiles give a poor estimate.
 const (
 	usualDeviation = 0.1
 	usualTiles     = 100
 )
 
-// deviation is the standard deviation of similarities, of a mean with what is usual. They are added
-// in whole steps, so that it depends on no order.
+// deviation computes the standard deviation of similarities, averaged with its prior. Similarities are rounded
+// to integers, so that the sum does not depend on their order.
 type deviation struct{ n, sum, squares int64 }
 
 const stepsOfOne = 1 << 18
@@ -411,7 +413,7 @@ func (d *deviation) value() float64 {
 	return math.Sqrt((usualTiles*usualDeviation*usualDeviation + max(around, 0)) / (usualTiles + n))
 }
 
-// follow orders pages by their probability after propagation.
+// follow orders pages by their probability after propagation by Follow.
 func (p *Retriever) follow(ctx context.Context, a *queryMemory, question string) error {
 	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
@@ -430,7 +432,7 @@ func (p *Retriever) follow(ctx context.Context, a *queryMemory, question string)
 		return err
 	}
 	if len(relevance) != len(sorted) {
-		return fmt.Errorf("pages: Follow gave %d chances for %d pages", len(relevance), len(sorted))
+		return fmt.Errorf("pages: Follow returned %d probabilities for %d pages", len(relevance), len(sorted))
 	}
 	a.order = a.order[:0]
 	for i, x := range relevance {
@@ -445,7 +447,7 @@ func (p *Retriever) follow(ctx context.Context, a *queryMemory, question string)
 	return nil
 }
 
-// add adds weighted scores to others.
+// add adds scores, times a weight, to other scores.
 func add(to, scores []float64, weight float64) {
 	for i, s := range scores {
 		to[i] += weight * s

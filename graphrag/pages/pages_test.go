@@ -196,7 +196,7 @@ func TestPagesLike(t *testing.T) {
 	check.True(t, len(found.Ranked) == 2 && found.Ranked[0].Chunk.Doc == "b", "ranked %+v", found.Ranked)
 	check.True(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1})) != nil, "the error of the likeness is lost")
 	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
-	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
+	for want, o := range map[string]pages.Options{"Like returned has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
 		check.Fails(t, check.Err(pages.New(t.Context(), cut, o)), want, "%s: got", want)
 	}
 }

@@ -24,26 +24,26 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// pageIndex is an index of pages that were added at once, or joined later: see segment.
+// pageIndex is the index of one segment of pages.
 type pageIndex struct {
 	pages []Page
-	// passages are the passages of all pages, page by page; first is the index of
-	// the first passage of each page, with the end behind them.
+	// passages are the passages of all pages, page by page. first has the index of the first passage of each
+	// page, and at its end the number of passages.
 	passages []graphrag.Chunk
 	first    []int32
-	tile     []int32   // the first tile of each page, and one behind
-	tiles    []int32   // of each passage the first tile that it overlaps, and one behind the last
-	length   []float64 // of each page, ln tokens
-	titles   []int     // tokens of each title
+	tile     []int32   // index of the first tile of each page, then the number of tiles
+	tiles    []int32   // for each passage the first tile that it overlaps, and the tile after the last one
+	length   []float64 // natural logarithm of the tokens of each page
+	titles   []int     // number of tokens of each title
 
 	body, title, page *bm25.Index
 	units             *unitIndex
-	like              retrieve.Texts // nil by words only
+	like              retrieve.Texts // nil if texts are compared by words only
 }
 
-// New indexes pages, which must not change.
+// New indexes pages. The pages must not change afterwards.
 func New(ctx context.Context, pages []Page, o Options) (*Retriever, error) {
-	c := opt.Checks{Of: "retrieve: Pages"}
+	c := opt.Checks{Of: "pages"}
 	opt.Min(&c, "Longest", o.Longest, 0)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func New(ctx context.Context, pages []Page, o Options) (*Retriever, error) {
 	return p.over([]segments.Segment[*pageIndex]{{Index: ix, Chunks: chunks, N: len(pages)}})
 }
 
-// wordsOf returns the analyzer of texts: English if most texts are English, else the language of each text;
-// titles and questions without a recognizable language have the language of most texts.
+// wordsOf returns the analyzer of texts: of English if most texts are English, otherwise of the language of
+// each text. Titles and questions whose language cannot be recognized are read in the language of most texts.
 func wordsOf(main text.Language) (*text.Standard, error) {
 	if main == text.English {
 		return text.Default(), nil
@@ -99,7 +99,7 @@ func (p *Retriever) index(ctx context.Context, pages []Page) (*pageIndex, error)
 	ix.page, errs[2] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
 	ix.units, errs[3] = newUnits(ctx, pages, p.words)
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("pages: %w", err)
+		return nil, fmt.Errorf("pages: index pages: %w", err)
 	}
 	return ix, nil
 }
@@ -121,7 +121,7 @@ func (ix *pageIndex) cover(page *Page) {
 	ix.tile = append(ix.tile, before+int32(len(tiles)))
 }
 
-// likeness makes the index of the tiles.
+// likeness makes the index by which questions are compared with tiles.
 func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, text.List) (retrieve.Texts, error)) (retrieve.Texts, error) {
 	var tiles []graphrag.Chunk
 	for i := range ix.pages {
@@ -132,12 +132,12 @@ func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, te
 	}
 	t, err := like(ctx, retrieve.TitledTexts(tiles))
 	if err == nil && t.Len() != len(tiles) {
-		err = fmt.Errorf("pages: Like has %d texts, the pages %d tiles", t.Len(), len(tiles))
+		err = fmt.Errorf("pages: the index that Like returned has %d texts, want %d, one for each tile", t.Len(), len(tiles))
 	}
 	return t, err
 }
 
-// over makes p the retriever over segments.
+// over completes p as the retriever over segments.
 func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error) {
 	p.segments, p.first, p.passages = list, []int32{0}, []int32{0}
 	var parts [3][]*bm25.Index
@@ -162,7 +162,7 @@ func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error
 	for n, to := range []**bm25.Collection{&p.body, &p.title, &p.page} {
 		all, err := bm25.NewCollection(parts[n]...)
 		if err != nil {
-			return nil, fmt.Errorf("pages: %w", err)
+			return nil, fmt.Errorf("pages: join indexes: %w", err)
 		}
 		*to = all.Limit(sets[n])
 	}
@@ -180,7 +180,7 @@ func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error
 	return p, nil
 }
 
-// at is the segment of a page, and its number there.
+// at returns the segment of a page, and the index of the page in the segment.
 func (p *Retriever) at(page int32) (at int, n int32) {
 	for page >= p.first[at+1] {
 		at++
@@ -188,7 +188,7 @@ func (p *Retriever) at(page int32) (at int, n int32) {
 	return at, page - p.first[at]
 }
 
-// compare orders pages by their scores, equal ones by their IDs.
+// compare orders pages by score, equal scores by ID.
 func (p *Retriever) compare(a, b rank.Scored[int32]) int {
 	if len(p.segments) == 1 || a.Score != b.Score {
 		return rank.Compare(a, b)
@@ -201,7 +201,7 @@ func (p *Retriever) id(page int32) string {
 	return p.segments[at].Chunks[n].ID
 }
 
-// inOrder are the pages that are not gone in the order of their IDs.
+// inOrder returns the numbers of the pages that were not deleted, in the order of their IDs.
 func (p *Retriever) inOrder() (pages []int32) {
 	for i := range p.segments {
 		for n := range p.segments[i].Set().All() {
@@ -214,10 +214,10 @@ func (p *Retriever) inOrder() (pages []int32) {
 	return pages
 }
 
-// Change returns the retriever over other pages, each in place of one of its document, and without
-// the pages of some documents; pages have to be in the order of their IDs. Its results equal, to the
-// bit, the results of one that is built from scratch. It is nil where one has to be built from
-// scratch: most pages are of another language now, Like is not an index of vectors, or the first
+// Change returns a retriever after a change of documents: each of the pages replaces the page of its document,
+// and the pages of the documents in gone are deleted; pages have to be in the order of their IDs. The results
+// are the same, to the bit, as with a retriever that is built from scratch. It returns nil if one has to be
+// built from scratch: most pages are of another language now, Like is not an index of vectors, or the first
 // pages were not in the order of their IDs. follow replaces the option Follow.
 func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, follow Follow) (*Retriever, error) {
 	next := &Retriever{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
@@ -263,7 +263,7 @@ func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, fol
 	return next.over(parts)
 }
 
-// join makes one index of pages of several. Vectors are copied.
+// join makes one index of some pages of several segments. Their vectors are copied, not computed again.
 func (p *Retriever) join(ctx context.Context, from []segments.Segment[*pageIndex], places []segments.Origin) (*pageIndex, error) {
 	list := make([]Page, len(places))
 	for i, x := range places {
@@ -291,7 +291,8 @@ func (p *Retriever) join(ctx context.Context, from []segments.Segment[*pageIndex
 	return ix, ctx.Err()
 }
 
-// forget returns the index of a segment that counts some pages no more, and forgets their languages.
+// forget returns the index of a segment that no longer counts the deleted pages, and removes their languages
+// from the counts.
 func (p *Retriever) forget(s *segments.Segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
 	ix := s.Index
 	for _, c := range gone {
@@ -314,23 +315,23 @@ func (p *Retriever) forget(s *segments.Segment[*pageIndex], gone []graphrag.Chun
 	return ix
 }
 
-// Lazy compares queries with texts whose vectors are made when they are first compared, and kept. It
-// is safe for concurrent use.
+// Lazy compares queries with texts by their vectors. It computes a vector when its text is first compared, and
+// caches it. It is safe for concurrent use.
 type Lazy struct {
 	embedder embed.Embedder
 	mu       sync.Mutex
 	rows     map[string][]float32
 }
 
-// maxLazy is how many vectors are kept.
+// maxLazy is the largest number of cached vectors.
 const maxLazy = 1 << 18
 
-// NewLazy embeds nothing.
+// NewLazy returns an empty Lazy; it embeds nothing yet.
 func NewLazy(e embed.Embedder) *Lazy {
 	return &Lazy{embedder: e, rows: make(map[string][]float32)}
 }
 
-// Scores returns the cosines of some texts.
+// Scores returns the cosine of a query with each of some texts.
 func (l *Lazy) Scores(ctx context.Context, query string, texts []string) ([]float64, error) {
 	row, err := embed.Query(ctx, l.embedder, query)
 	if err != nil {
@@ -348,7 +349,7 @@ func (l *Lazy) Scores(ctx context.Context, query string, texts []string) ([]floa
 	return out, nil
 }
 
-// make makes the vectors that are not there. It is called with mu held.
+// make computes the vectors that are not cached. The caller holds mu.
 func (l *Lazy) make(ctx context.Context, texts []string) error {
 	if len(l.rows) > maxLazy {
 		clear(l.rows)
@@ -367,7 +368,7 @@ func (l *Lazy) make(ctx context.Context, texts []string) error {
 		err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(lacking))
 	}
 	if err != nil {
-		return fmt.Errorf("retrieve: %w", err)
+		return fmt.Errorf("pages: compute vectors: %w", err)
 	}
 	for i, s := range lacking {
 		l.rows[s] = rows[i]
@@ -375,11 +376,11 @@ func (l *Lazy) make(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// textsAtOnce is how many texts are lost when encoding the rest is stopped, some tenths of a second
-// of work, and what a question waits for at most.
+// textsAtOnce is the number of texts that Rest embeds in one call, some tenths of a second of work: a question
+// waits for one such call at most, and cancelling Rest loses one at most.
 const textsAtOnce = 16
 
-// Rest makes the vectors of texts that are not there, until ctx ends or as many are kept as can be.
+// Rest computes the vectors of texts that are not cached, until ctx ends or the cache is full.
 func (l *Lazy) Rest(ctx context.Context, texts iter.Seq[string]) error {
 	var some []string
 	encode := func() error {

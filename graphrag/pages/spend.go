@@ -38,48 +38,48 @@ const (
 	besideGain = 0.02
 )
 
-// gap replaces units that are left out between two others. It is a paragraph of its own, so
-// that a reader notices it.
+// gap replaces the units that are left out between two runs of units. It is a paragraph of its own, so that a
+// reader notices it.
 const (
 	gap       = "\n\n…\n\n"
 	gapTokens = 3
 )
 
-// candidate is a page that may be read.
+// candidate is a page from which units may be read.
 type candidate struct {
 	page       *Page
 	score      float64
 	relevance  float64
-	title      int // tokens of the title
-	longest    int // most tokens that are read of it
-	first, end int // the best passage
+	title      int // number of tokens of the title
+	longest    int // largest number of tokens to read of the page
+	first, end int // units of the best passage: first to end-1
 
-	share []float64 // of each term that is asked for
-	tf    []float64 // of each in what is read
-	hits  []int32   // the units with such a term, ascending
-	freq  []uint8   // of each term in each of these
-	read  []bool    // units
-	open  bool      // some are read
-	used  int       // tokens of these
+	share []float64 // share of each term of the question
+	tf    []float64 // frequency of each term in the units that are read
+	hits  []int32   // units with a term of the question, ascending
+	freq  []uint8   // frequency of each term in each unit of hits
+	read  []bool    // for each unit: it is read
+	open  bool      // at least one unit is read
+	used  int       // number of tokens of the units that are read
 
-	next  int     // the unit that adds most, or -1
-	value float64 // what it adds for a token
+	next  int     // unit with the largest gain per token, or -1
+	value float64 // gain per token of the unit next
 }
 
-// step is one selection.
+// step is one selection: of a unit, or of the best passage of a page.
 type step struct {
 	candidate int
-	unit      int // -1 is the best passage of the page
+	unit      int // -1 for the best passage
 }
 
-// spender selects units of candidates within a budget. It is reused.
+// spender selects units of candidates within a budget. Its memory is reused.
 type spender struct {
 	detail float64
 	list   []candidate
 	steps  []step
 }
 
-// spend selects units of at most most pages within a number of tokens.
+// spend selects units within a budget of tokens, from at most most pages.
 func (s *spender) spend(budget, most int) {
 	s.steps = s.steps[:0]
 	for opened := 0; ; {
@@ -123,7 +123,7 @@ func (s *spender) spend(budget, most int) {
 	}
 }
 
-// undo reverts the last step, and returns the index of its candidate.
+// undo reverts the last selection, and returns the index of its candidate.
 func (s *spender) undo() int {
 	last := s.steps[len(s.steps)-1]
 	s.steps = s.steps[:len(s.steps)-1]
@@ -137,12 +137,12 @@ func (s *spender) undo() int {
 	return last.candidate
 }
 
-// opening returns the tokens of the best passage of a page with the title.
+// opening returns the number of tokens of the best passage of a page and of the title.
 func (s *spender) opening(c *candidate) int {
 	return c.page.Tokens(c.first, c.end) + c.title
 }
 
-// price returns the tokens of one more unit.
+// price returns the number of tokens that one more unit adds.
 func (s *spender) price(c *candidate, unit int) int {
 	n := c.page.Units[unit].Tokens
 	if !c.beside(unit) {
@@ -151,7 +151,7 @@ func (s *spender) price(c *candidate, unit int) int {
 	return n
 }
 
-// beside reports whether a neighbour of a unit is read.
+// beside reports whether the unit before or after a unit is read.
 func (c *candidate) beside(unit int) bool {
 	return unit > 0 && c.read[unit-1] || unit+1 < len(c.read) && c.read[unit+1]
 }
@@ -167,7 +167,7 @@ func (s *spender) take(c *candidate, unit int) {
 	}
 }
 
-// advance finds the unit of a page with the largest gain per token.
+// advance finds the unread unit of a page with the largest gain per token.
 func (s *spender) advance(c *candidate, budget int) {
 	c.next, c.value = -1, 0
 	hit := 0
@@ -197,7 +197,7 @@ func (s *spender) advance(c *candidate, budget int) {
 	}
 }
 
-// gain returns the gain in coverage of a unit with terms of the question.
+// gain returns the gain in coverage by a unit, given by its index in hits.
 func (c *candidate) gain(hit int) (sum float64) {
 	n := len(c.tf)
 	for t, f := range c.freq[hit*n : hit*n+n] {
@@ -209,7 +209,8 @@ func (c *candidate) gain(hit int) (sum float64) {
 	return sum
 }
 
-// prepare counts the question's terms, which have numbers, in the units of a page.
+// prepare counts the terms of the question in the units of a page. number maps the terms of the segment to
+// terms of the question.
 func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
@@ -229,7 +230,7 @@ func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []ui
 			}
 			f := &c.freq[at+j-1]
 			if *f == 0 {
-				c.share[j-1]++ // first the number of units with the term; the share is computed below
+				c.share[j-1]++ // at first a number of units, below the share of the term
 			}
 			*f = min(*f, math.MaxUint8-1) + 1
 		}
@@ -244,27 +245,27 @@ func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []ui
 	}
 }
 
-// zeros returns a list of n zeros in the memory of old.
+// zeros returns a list of n zeros, which reuses the memory of old.
 func zeros[T any](old []T, n int) []T {
 	old = slices.Grow(old[:0], n)[:n]
 	clear(old)
 	return old
 }
 
-// unitIndex are the terms of the units of all pages, by number, in one list.
+// unitIndex holds the numbers of the terms of the units of all pages, in one list.
 type unitIndex struct {
 	terms *text.Vocabulary
 	of    []int32 // terms in the order of the text
-	ends  []int   // of each unit in of
-	first []int   // unit of each page, and one behind the last
-	df    []int32 // pages with each term
+	ends  []int   // end of each unit in of
+	first []int   // first unit of each page, then the number of units
+	df    []int32 // number of pages with each term
 }
 
-// newUnits reads the pages in sequence, so the numbers of terms depend on nothing else.
+// newUnits reads the pages in sequence, so that the numbers of terms do not depend on concurrency.
 func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, error) {
 	numbers := new(text.Vocabulary).Numbering(a)
 	u := &unitIndex{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
-	var last []int // page that had each term, from 1
+	var last []int // number, from 1, of the last page with each term
 	page := 0
 	count := func(terms []int32) bool {
 		for _, t := range terms {
@@ -297,7 +298,7 @@ func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, e
 	return u, nil
 }
 
-// across returns the terms of the units from from to end-1.
+// across returns the terms of the units from to end-1.
 func (u *unitIndex) across(from, end int) []int32 {
 	if from == end {
 		return nil
@@ -324,19 +325,19 @@ func (p *Retriever) rarity(term []byte) float64 {
 // idf is BM25's weight of a term that n of all texts contain.
 func idf(n, all float64) float64 { return math.Log(1 + (all-n+.5)/(n+.5)) }
 
-// maxAsked bounds the distinct terms of a question.
+// maxAsked limits the distinct terms of a question.
 const maxAsked = 255
 
-// queryTerms is the terms of a question with their weights.
+// queryTerms holds the terms of a question with their weights.
 type queryTerms struct {
 	terms  []string
 	times  []float64
 	rarity []float64
-	number [][]uint8         // of each segment, by term of its vocabulary: its index in terms + 1, or 0
-	marked []segments.Origin // the numbers that are not 0
+	number [][]uint8         // for each segment, by the number of a term: index in terms plus 1, 0 if it is not in the question
+	marked []segments.Origin // positions in number that are not 0
 }
 
-// add adds the terms of some words.
+// add adds the terms of some words, each times more often.
 func (k *queryTerms) add(p *Retriever, words string, times float64) {
 	a := p.words.For(words)
 	a.Words(words, func(word []byte) bool {
@@ -381,7 +382,7 @@ func (k *queryTerms) query(dst []bm25.Term) []bm25.Term {
 	return dst
 }
 
-// clear empties the ask for the next question.
+// clear removes the terms of the question.
 func (k *queryTerms) clear() {
 	for _, m := range k.marked {
 		k.number[m.Segment][m.Doc] = 0
@@ -389,16 +390,17 @@ func (k *queryTerms) clear() {
 	k.terms, k.times, k.rarity, k.marked = k.terms[:0], k.times[:0], k.rarity[:0], k.marked[:0]
 }
 
-// Plan names aspects of an overview: parts of the subject that its question does not name, each a query. titles
-// come from the pages found for the question, best first. Aspects beyond [MaxAspects] are ignored.
+// Plan names aspects of an overview: parts of the subject that its question does not name, each as a query.
+// titles are the titles of the pages found for the question, best first. Aspects beyond [MaxAspects] are
+// ignored.
 type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
 
-// MaxAspects is how many aspects of an overview are searched for. A summary of
-// WildGraphBench has five statements on average.
+// MaxAspects is the largest number of aspects of an overview that are searched for. A summary of WildGraphBench
+// has five statements on average.
 const MaxAspects = 8
 
-// Relevance feedback: the number of best passages and of best pages that terms are taken
-// from, and the number of terms that are searched for. docs/systems.md has other settings.
+// Relevance feedback: the numbers of the best passages and of the best pages from which terms are taken, and
+// the number of terms that are searched for. docs/systems.md has other settings.
 const (
 	aspectPassages = 10
 	aspectPages    = 20
@@ -406,18 +408,18 @@ const (
 	planTitles     = 20
 )
 
-// aspectMemory is the reused memory of the further searches of an overview.
+// aspectMemory is the reused memory for the aspects of an overview.
 type aspectMemory struct {
-	seen    *text.Vocabulary // terms with a weight, in the order in which they are met
+	seen    *text.Vocabulary // terms with a weight, in the order of occurrence
 	weight  []float64
-	count   []int32 // of each term of a segment in a page
-	here    []int32 // terms of a page
+	count   []int32 // frequency of each term of a segment in a page
+	here    []int32 // distinct terms of a page
 	come    []rank.Scored[int32]
-	named   []string  // by the plan
-	planned []float64 // of each passage
+	named   []string  // aspects that the plan named
+	planned []float64 // gain of each passage by the plan
 }
 
-// aspects adds the scores of the aspects of an overview.
+// aspects adds the scores that pages get by the aspects of an overview.
 func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Aspects > 0 {
 		a.query = a.query[:0]
@@ -441,9 +443,9 @@ func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string
 	return nil
 }
 
-// comes adds to the query the terms that co-occur with the subject in the given units of the
-// best pages. Their weights are the sum over pages of the probability of relevance and the
-// saturated frequency, times the IDF, scaled so that the first has 1.
+// comes adds to the query the terms that co-occur with the subject in the given units of the best pages. The
+// weight of a term is the sum, over these pages, of the probability of relevance times the saturated frequency,
+// times the IDF, scaled so that the largest weight is 1.
 func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
 	best := a.order[0].Score
 	a.seen, a.weight, a.come = new(text.Vocabulary), a.weight[:0], a.come[:0]
@@ -455,7 +457,7 @@ func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, b
 		a.here = a.here[:0]
 		for _, t := range ix.units.across(unit+from, unit+end) {
 			if number[t] != 0 {
-				continue // of the question
+				continue // it is a term of the question
 			}
 			if a.count[t] == 0 {
 				a.here = append(a.here, t)
@@ -483,8 +485,8 @@ func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, b
 	}
 }
 
-// plan adds the gains of passages by the planned aspects. Scores are divided by the best of
-// each aspect, so that no aspect displaces the pages of another.
+// plan adds the scores of passages by the planned aspects. The scores of an aspect are divided by its best one,
+// so that no aspect displaces the pages of another.
 func (p *Retriever) plan(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Plan == nil || p.o.Planned == 0 {
 		return nil
@@ -501,7 +503,7 @@ func (p *Retriever) plan(ctx context.Context, a *queryMemory, question string) e
 	}
 	named, err := p.o.Plan(ctx, question, titles)
 	if err != nil {
-		return fmt.Errorf("pages: planning aspects: %w", err)
+		return fmt.Errorf("pages: plan the aspects of an overview: %w", err)
 	}
 	a.named = named[:min(len(named), MaxAspects)]
 	a.planned = zeros(a.planned, len(a.passage))

@@ -16,27 +16,27 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Options of [ByMembers]. The zero value is the paper's algorithm, with what it
-// leaves open decided as described at each field.
+// Options are the options of [ByMembers]. The zero value is the paper's algorithm; each field says how details
+// are decided that the paper leaves open.
 type Options struct {
-	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
-	// means the 0.3 of the published code, [graphrag.Off] meaning alone.
+	// RelationWeight w, from 0 to 1, makes the score φ = w·S_r + (1-w)·S_s. 0 means the 0.3 of the published
+	// code, [graphrag.Off] means that relations do not count.
 	RelationWeight float64 `source:"its program" default:"0.3"`
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
 	Lambda float64 `source:"ours: 0 takes .3 and .7" min:"0"`
 
-	// K-means, from which the merging starts, makes min(max(2, ⌊n/Beta⌋), MaxClusters) clusters, at most n,
-	// with Beta β and MaxClusters η of the paper (0 means its 10 and 200) and Seed (0 means its 42).
+	// Merging starts from the clusters of k-means: min(max(2, ⌊n/Beta⌋), MaxClusters) of them, at most n. Beta
+	// is the paper's β, MaxClusters its η (0 means its 10 and 200), Seed the seed of k-means (0 means its 42).
 	Beta        int    `default:"10" min:"0"`
 	MaxClusters int    `default:"200" min:"0"`
 	Seed        uint64 `default:"42"`
 
-	// Epsilon ε bounds the divergence of communities that are merged, in units of φ; 0 means 0.1.
+	// Epsilon ε limits the divergence of communities that are merged, in units of φ; 0 means 0.1.
 	Epsilon float64 `source:"ours: the paper gives no value" default:"0.1" min:"0"`
-	// MaxSize bounds the members of a merged community; 0 means the 100 of the
-	// published code, [graphrag.Off] no bound. Clusters of k-means may be larger.
+	// MaxSize limits the members of a merged community; 0 means the 100 of the published code, [graphrag.Off]
+	// no limit. Clusters of k-means may be larger.
 	MaxSize int `source:"its program" default:"100" min:"-1"`
-	// MaxCommunities, if above 0, has the closest communities merged until there
+	// MaxCommunities, if above 0, is the largest number of communities: the closest ones are merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
 	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most" min:"0"`
 	// Keywords is the number of members that represent a community; 0 means the 5 of the published code.
@@ -44,10 +44,10 @@ type Options struct {
 }
 
 const (
-	// maxPasses bounds the passes over the communities.
+	// maxPasses limits the passes over the communities.
 	maxPasses = 10
-	// candidateCount m: only those pairs are compared where one centre is among
-	// the m nearest, by cosine, of the other.
+	// candidateCount m limits comparisons: two communities are compared only if the center of one is among the
+	// m nearest to the center of the other, by cosine.
 	candidateCount = 10
 )
 
@@ -58,10 +58,11 @@ const (
 //	φ(e,C) = S_r(e,C) ⊕ λ·S_s(e,C)
 //
 // S_r compares the relations of the entity with the relations of all members of the community (equation 5), S_s
-// is the cosine with their centroid (equation 6); an entity counts in its own community. a and b are merged if
-// the members of either fit into the other almost as well as into their own: the larger one of D(a→b) and D(b→a)
-// is below ε (equation 7, with the mean over the members of one side, which keeps unrelated communities apart).
-// vectors has a row of dim components for each entity, of [EntityVectors] or of an embedder.
+// is the cosine with their centroid (equation 6); an entity counts in its own community. Communities a and b
+// are merged if the members of each fit into the other almost as well as into their own: the larger one of
+// D(a→b) and D(b→a) is below ε (equation 7, with the mean over the members of one side, which keeps unrelated
+// communities apart). vectors has a row of dim components for each entity, of [EntityVectors] or of an
+// embedder.
 //
 // Each entity is in exactly one community. Repeated triples count repeatedly. The error reports
 // options, vectors or triples that cannot be used, or the end of ctx. The result depends on the
@@ -76,13 +77,13 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 		err = m.byMembers(labels)
 	}
 	if err != nil {
-		return Partition{}, fmt.Errorf("perception: %w", err)
+		return Partition{}, fmt.Errorf("perception: find communities: %w", err)
 	}
 	return m.partition(), nil
 }
 
-// byMembers merges by the divergence of members, pass after pass, until nothing
-// merges. It begins with a partition.
+// byMembers merges by the divergence of members, pass after pass, until nothing can be merged. It starts from
+// the given partition.
 func (m *merger) byMembers(labels []int32) error {
 	m.divide(labels)
 	for m.passes < maxPasses && !m.stable {
@@ -96,11 +97,11 @@ func (m *merger) byMembers(labels []int32) error {
 	return m.limit()
 }
 
-// clusters is the number of clusters that k-means makes of n entities.
+// clusters returns the number of clusters of k-means for n entities.
 func (o *Options) clusters(n int) int { return min(max(2, n/o.Beta), o.MaxClusters, n) }
 
-// candidates returns the pairs with neighbouring centres whose divergence, the
-// larger one of both directions, is below a bound, the closest first.
+// candidates returns the pairs with neighbouring centers whose divergence, the larger one of both directions,
+// is below a limit, the closest pairs first.
 func (m *merger) candidates(bound float64) ([]pair, error) {
 	near, err := m.neighbors()
 	if err != nil {
@@ -128,7 +129,7 @@ func (m *merger) candidates(bound float64) ([]pair, error) {
 	return kept, nil
 }
 
-// neighbors returns, for each community, those with the nearest centres.
+// neighbors returns, for each community, the communities with the nearest centers.
 func (m *merger) neighbors() ([][]int32, error) {
 	units := make([]float64, len(m.groups)*m.dim)
 	for i, c := range m.groups {
@@ -160,7 +161,7 @@ func (m *merger) neighbors() ([][]int32, error) {
 	return near, nil
 }
 
-// limit merges the closest communities until there are MaxCommunities at most.
+// limit merges the closest communities until there are at most MaxCommunities.
 func (m *merger) limit() error {
 	anySize := func(a, b *group) bool { return true }
 	for m.opts.MaxCommunities > 0 && len(m.groups) > m.opts.MaxCommunities {
@@ -175,16 +176,16 @@ func (m *merger) limit() error {
 
 // Community is a community of entities.
 type Community struct {
-	// Members in ascending order.
+	// Members are in ascending order.
 	Members []int32
-	// Center is the member with the largest φ, the smaller number of equal ones.
+	// Center is the member with the largest φ, the smallest number of several.
 	Center int32
-	// Keywords are the members of largest φ, best first.
+	// Keywords are the members with the largest φ, best first.
 	Keywords []int32
 }
 
-// Partition is a partition of entities. Communities are numbered by descending
-// size, equal ones by their smallest member.
+// Partition is a partition of entities. Communities are numbered by descending size, equal sizes by the
+// smallest member.
 type Partition struct {
 	Labels      []int32
 	Communities []Community
@@ -199,7 +200,7 @@ type merger struct {
 	stable bool
 }
 
-// newMerger checks the arguments and fills in the defaults.
+// newMerger checks the arguments and applies the defaults.
 func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options) (*merger, error) {
 	n, err := checkVectors("vectors", vectors, dim)
 	if err != nil {
@@ -212,7 +213,7 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
-// Check reports all problems that do not depend on the vectors.
+// Check reports all errors that do not depend on the vectors.
 func (o Options) Check() error { return o.fill() }
 
 // fill replaces zero values by their defaults and checks the options.
@@ -225,7 +226,7 @@ func (o *Options) fill() error {
 	return checks.Err()
 }
 
-// kmeans divides vectors into k clusters, by the paper's five starts.
+// kmeans divides vectors into k clusters, the best of the paper's five starts.
 func (m *merger) kmeans(vectors []float32, k int) ([]int32, error) {
 	if len(vectors) == 0 {
 		return nil, nil
@@ -237,7 +238,7 @@ func (m *merger) kmeans(vectors []float32, k int) ([]int32, error) {
 	return c.Labels, nil
 }
 
-// divide makes a community of each label, in the order of the smallest member.
+// divide makes a community for each label, in the order of the smallest members.
 func (m *merger) divide(labels []int32) {
 	var out [][]int32
 	at := make(map[int32]int)
@@ -255,12 +256,12 @@ func (m *merger) divide(labels []int32) {
 	}
 }
 
-// fits reports whether a merge stays within MaxSize.
+// fits reports whether a merged community would be within MaxSize.
 func (m *merger) fits(a, b *group) bool {
 	return m.opts.MaxSize < 0 || len(a.members)+len(b.members) <= m.opts.MaxSize
 }
 
-// pair is two communities, a < b, and how far apart they are.
+// pair is two communities, a < b, and their distance.
 type pair struct {
 	a, b     int32
 	distance float64
@@ -270,8 +271,8 @@ func byDistance(x, y pair) int {
 	return cmp.Or(cmp.Compare(x.distance, y.distance), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 }
 
-// mergePairs merges pairs in their order, each community once at most, as long
-// as there are more communities than the floor, and reports whether any did.
+// mergePairs merges pairs in their order, each community at most once, as long as there are more communities
+// than floor, and reports whether it merged any.
 func (m *merger) mergePairs(pairs []pair, allowed func(a, b *group) bool, floor int) bool {
 	merged := make([]bool, len(m.groups))
 	count, before := len(m.groups), len(m.groups)
@@ -289,7 +290,7 @@ func (m *merger) mergePairs(pairs []pair, allowed func(a, b *group) bool, floor 
 	return count < before
 }
 
-// partition is the result of the merging.
+// partition returns the communities after merging.
 func (m *merger) partition() Partition {
 	slices.SortFunc(m.groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.members[0], b.members[0]))

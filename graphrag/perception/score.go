@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// relationCount is the number of incidences of a relation with an entity or a community.
-// A profile, Ψ in the paper, has them in ascending order of the relation.
+// relationCount is a relation and the number of times that an entity or a community is part of it. A profile, Ψ
+// in the paper, is a list of these in ascending order of the relation.
 type relationCount struct {
 	relation int32
 	count    int32
 }
 
-// profiles has Ψ of each entity in compressed rows.
+// profiles holds the profile of each entity, as compressed rows.
 type profiles struct {
 	offsets []int
 	counts  []relationCount
@@ -51,7 +51,7 @@ func newProfiles(n int, triples []Triple) *profiles {
 	return p
 }
 
-// tally adds up profiles, in the memory of their concatenated counts.
+// tally merges profiles by adding their counts; it reuses the memory of all.
 func tally(all []relationCount) []relationCount {
 	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
 	sum := all[:0]
@@ -65,19 +65,19 @@ func tally(all []relationCount) []relationCount {
 	return sum
 }
 
-// group is a community that is being formed.
+// group is a community, with its vectors and scores, during merging.
 type group struct {
 	members []int32
-	sum     []float64       // of the vectors, the direction of the centroid
-	length  float64         // of sum
+	sum     []float64       // sum of the vectors, which points to the centroid
+	length  float64         // length of sum
 	unit    []float64       // sum of the vectors scaled to length 1
-	profile []relationCount // Ψ(C)
-	norm    float64         // ‖Ψ(C)‖: the total of the counts
-	center  int32           // the member with the largest φ
+	profile []relationCount // profile of the community, Ψ(C)
+	norm    float64         // ‖Ψ(C)‖: sum of the counts
+	center  int32           // member with the largest φ
 	score   float64         // mean φ of the members
 }
 
-// perception computes dual-perception scores by the options' RelationWeight and Lambda.
+// perception computes dual-perception scores with the RelationWeight and Lambda of the options.
 type perception struct {
 	n, dim   int
 	vectors  []float32
@@ -120,7 +120,7 @@ func (p *perception) group(nodes []int32) *group {
 	return c
 }
 
-// join makes one community of two.
+// join merges two communities into one.
 func (p *perception) join(a, b *group) *group {
 	c := &group{
 		members: append(slices.Clone(a.members), b.members...),
@@ -137,7 +137,7 @@ func (p *perception) join(a, b *group) *group {
 	return c
 }
 
-// update computes what follows from the members.
+// update computes the fields that depend on the members.
 func (p *perception) update(c *group) {
 	c.length = norm(c.sum)
 	c.norm = 0
@@ -155,7 +155,7 @@ func (p *perception) update(c *group) {
 	}
 }
 
-// combine is the ⊕ of equation 5.
+// combine computes the operation ⊕ of equation 5.
 func (p *perception) combine(relational, semantic float64) float64 {
 	if p.opts.Lambda > 0 {
 		return relational + p.opts.Lambda*semantic
@@ -163,12 +163,12 @@ func (p *perception) combine(relational, semantic float64) float64 {
 	return p.opts.RelationWeight*relational + (1-p.opts.RelationWeight)*semantic
 }
 
-// score is φ(e,C) = S_r ⊕ λ·S_s (equation 5).
+// score computes φ(e,C) = S_r ⊕ λ·S_s (equation 5).
 func (p *perception) score(e int32, c *group) float64 {
 	return p.combine(p.relational(p.profiles.of(e), c), p.cosine(e, c))
 }
 
-// cosine is S_s(e,C), the cosine of an entity and the centroid (equation 6); with a vector of zeros it is 0.
+// cosine computes S_s(e,C), the cosine of an entity and the centroid (equation 6), 0 for a zero vector.
 func (p *perception) cosine(e int32, c *group) float64 {
 	if p.lengths[e] == 0 || c.length == 0 {
 		return 0
@@ -180,8 +180,8 @@ func (p *perception) cosine(e int32, c *group) float64 {
 	return sum / (p.lengths[e] * c.length)
 }
 
-// relational is S_r(e,C) = ‖Ψ(e)∩Ψ(C)‖ / ‖Ψ(e)∪Ψ(C)‖, Σmin/Σmax over the counts of relations,
-// since the paper leaves the norm open; 1 if both are empty.
+// relational computes S_r(e,C) = ‖Ψ(e)∩Ψ(C)‖ / ‖Ψ(e)∪Ψ(C)‖. The paper does not define the norm; here it is
+// Σmin/Σmax over the counts of relations, and 1 if both profiles are empty.
 func (p *perception) relational(profile []relationCount, c *group) float64 {
 	both, either := 0.0, c.norm
 	rest := c.profile
@@ -201,8 +201,8 @@ func (p *perception) relational(profile []relationCount, c *group) float64 {
 	return both / either
 }
 
-// divergence is D(a→b): how much better, on average, the members of a fit into a than into b (equation 7).
-// The mean cosine is one product, since mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
+// divergence computes D(a→b): the mean difference between how well the members of a fit into a and into b
+// (equation 7). The mean cosine is one product, since mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
 func (p *perception) divergence(a, b *group) float64 {
 	size := float64(len(a.members))
 	relational := 0.0
@@ -216,7 +216,7 @@ func (p *perception) divergence(a, b *group) float64 {
 	return a.score - p.combine(relational/size, cosine/size)
 }
 
-// ranked returns the members of a community by descending score, equal ones by number.
+// ranked returns the members of a community by descending score, equal scores by number.
 func ranked(c *group, score func(e int32) float64) []int32 {
 	scores := make(map[int32]float64, len(c.members))
 	for _, e := range c.members {
@@ -234,11 +234,11 @@ type Triple struct {
 	Head, Relation, Tail int32
 }
 
-// EntityVectors represents entities by their triples (Youtu-GraphRAG, equation 4): the mean, over the
-// triples of an entity, of the vectors of head, relation and tail side by side; a triple belongs to its
-// head and its tail, and once to an entity that is both. entities and relations hold a vector of dim
-// components for each entity and relation, row after row; the result has a row of 3·dim for each entity. An
-// entity without triples gets its own vector and zeros.
+// EntityVectors represents entities by their triples (Youtu-GraphRAG, equation 4): the mean, over the triples
+// of an entity, of the concatenated vectors of head, relation and tail. A triple counts for its head and its
+// tail, and once for an entity that is both. entities and relations hold a vector of dim components for each
+// entity and relation, row after row; the result has a row of 3·dim components for each entity. An entity
+// without triples gets its own vector, followed by zeros.
 func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple) ([]float32, error) {
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)
@@ -258,7 +258,7 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 		}
 		counts[e]++
 	}
-	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sums do not depend on the order given
+	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sorted, so that sums do not depend on the given order
 		add(t.Head, t)
 		if t.Tail != t.Head {
 			add(t.Tail, t)
@@ -285,7 +285,7 @@ func compareTriples(a, b Triple) int {
 	return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
 }
 
-// checkVectors returns the number of rows.
+// checkVectors checks a matrix and returns its number of rows.
 func checkVectors(what string, vectors []float32, dim int) (int, error) {
 	if dim < 1 || len(vectors)%dim != 0 || len(vectors)/dim > math.MaxInt32 {
 		return 0, fmt.Errorf("perception: %s: %d components do not make rows of %d", what, len(vectors), dim)

@@ -21,55 +21,55 @@ import (
 
 // Tree is a knowledge graph on the four levels of Youtu-GraphRAG (arXiv 2508.19855, equation 8).
 type Tree struct {
-	// Facts are levels two and one: the relations of the knowledge graph by their
-	// ids, then the attributes by entity. After [Tree.Join] the memberships follow.
+	// Facts are levels two and one: the relations of the knowledge graph, in the order of their ids, then the
+	// attributes by entity. [Tree.Join] appends the memberships of communities.
 	Facts []Fact
-	// Nodes is the number of nodes that facts join: the entities by their ids, then
-	// a node for each attribute, and after [Tree.Join] one for each community.
+	// Nodes is the number of nodes: the entities by their ids, then a node for each attribute, and after
+	// [Tree.Join] one for each community.
 	Nodes int
-	// Communities of two members or more are level four, their Keywords level three.
+	// Communities with two or more members are level four, their Keywords level three.
 	Communities []Named
-	// Failed are the communities that the model gave no name. They have a generic one.
+	// Failed lists the communities that the model did not name. They have a generic name.
 	Failed []Failure
 }
 
-// Fact is a triple of the tree: two entities and how they are related, or an entity and its attribute.
+// Fact is a triple of the tree: two entities and their relation, or an entity and its attribute.
 type Fact struct {
-	// Head is an entity. Tail is one as well, or the node of an attribute or a community.
+	// Head is an entity. Tail is an entity, or the node of an attribute or a community.
 	Head, Tail int32
 	// Relation is the label of the relation, or the key of the attribute.
 	Relation string
-	// Text says all of it.
+	// Text is the whole fact as a text.
 	Text string
-	// Passages say so.
+	// Passages are the passages that state the fact.
 	Passages []int32
 }
 
-// Named is a [Community] with its name.
+// Named is a [Community] with its name and description.
 type Named struct {
-	// ID is its number in the partition.
+	// ID is the number of the community in the partition.
 	ID      int32
 	Members []int32
 	Center  int32
-	// Keywords are entities, the best first.
+	// Keywords are representative entities, the best first.
 	Keywords          []int32
 	Name, Description string
-	// Sources are the passages behind the description.
+	// Sources are the passages on which the description is based.
 	Sources []int32
 }
 
-// Failure is a community without a name of its own.
+// Failure is a community that the model did not name.
 type Failure struct {
 	ID  int32
 	Err error
 }
 
-// How communities are named (TencentCloudADP/youtu-graphrag): the number of
-// communities in one call, and of members shown of each.
+// How communities are named (TencentCloudADP/youtu-graphrag): the number of communities in one call, and the
+// number of members shown for each.
 const (
 	batch   = 5
 	members = 10
-	atOnce  = 8 // calls
+	atOnce  = 8 // number of concurrent calls
 )
 
 // NewTree builds the tree of a knowledge graph and a partition of its entities, such as the result of
@@ -84,7 +84,7 @@ func NewTree(ctx context.Context, g *kg.Graph, p Partition, model llm.Model) (*T
 	for id, c := range p.Communities {
 		for _, e := range slices.Concat(c.Members, c.Keywords, []int32{c.Center}) {
 			if e < 0 || int(e) >= len(g.Entities) {
-				return nil, fmt.Errorf("perception: community %d has entity %d: there are %d", id, e, len(g.Entities))
+				return nil, fmt.Errorf("perception: community %d has entity %d: the graph has %d entities", id, e, len(g.Entities))
 			}
 		}
 		if len(c.Members) > 1 {
@@ -96,7 +96,7 @@ func NewTree(ctx context.Context, g *kg.Graph, p Partition, model llm.Model) (*T
 		return nil, err
 	}
 	if err := (&namer{g, model, quote}).name(ctx, t); err != nil {
-		return nil, fmt.Errorf("perception: %w", err)
+		return nil, fmt.Errorf("perception: name communities: %w", err)
 	}
 	t.grow(g)
 	return t, nil
@@ -123,7 +123,7 @@ func (t *Tree) grow(g *kg.Graph) {
 	}
 }
 
-// MemberOf is the relation of an entity and its community.
+// MemberOf is the relation between an entity and its community.
 const MemberOf = "member_of"
 
 // Join makes each community a node of the graph, and its membership a fact of each member
@@ -137,7 +137,7 @@ func (t *Tree) Join(g *kg.Graph) {
 	}
 }
 
-// Stage names the calls for the names of communities in accounts.
+// Stage is the name of the step in which communities are named.
 const Stage = "name communities"
 
 // namer gives communities their names and descriptions.
@@ -147,7 +147,7 @@ type namer struct {
 	quote summary.Summarizer
 }
 
-// name names all communities, a batch at a time.
+// name names all communities, in concurrent batches.
 func (n *namer) name(ctx context.Context, t *Tree) error {
 	size := batch
 	if n.model == nil {
@@ -167,7 +167,7 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// quoted names a community after its centre and quotes the descriptions of its members, the keywords first.
+// quoted names a community after its center, and quotes the descriptions of members, keywords first.
 func (n *namer) quoted(ctx context.Context, c *Named) error {
 	c.Name = n.g.Entities[c.Center].Name
 	var texts []string
@@ -199,7 +199,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("perception", promptFiles)
 
-// namingReply is the reply of a model.
+// namingReply is the form of a reply of the model.
 type namingReply struct {
 	Communities []struct {
 		ID      int    `json:"id"`
@@ -208,9 +208,9 @@ type namingReply struct {
 	} `json:"communities"`
 }
 
-var errNoName = errors.New("the reply has no name for it")
+var errNoName = errors.New("the reply has no name for the community")
 
-// asked has a batch named by the model.
+// asked asks the model for the names of a batch.
 func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 	req, err := n.request(ctx, named)
 	if err != nil {
@@ -247,7 +247,7 @@ func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 	return failed, nil
 }
 
-// shown are the members that the model sees.
+// shown returns the members that the model sees.
 func (n *namer) shown(c *Named) []int32 {
 	return c.Members[:min(len(c.Members), members)]
 }

@@ -21,12 +21,12 @@ const (
 	minTolerance     = 1e-13 // the smallest residual that float64 reliably reaches
 )
 
-// Options for [New].
+// Options are the options of [New].
 type Options struct {
 	// Damping is the probability of following an edge, above 0 and below 1; 0 means 0.85.
 	Damping float64
-	// Tolerance is the L1 norm of the residual at which solutions stop, 1e-13 to 1; 0 means 1e-9. The L1
-	// error of a solution is at most Tolerance/(1-Damping).
+	// Tolerance is the L1 norm of the residual up to which solutions are improved, 1e-13 to 1; 0 means 1e-9.
+	// The L1 error of a solution is at most Tolerance/(1-Damping).
 	Tolerance float64
 }
 
@@ -44,14 +44,14 @@ func (o Options) resolve() (Options, error) {
 	return o, c.Err()
 }
 
-// Solver computes personalised PageRank on one graph. It is safe for concurrent
-// use; the memory of a query is reused by later ones.
+// Solver computes personalised PageRank on one graph. It is safe for concurrent use; queries reuse the memory
+// of earlier ones.
 type Solver struct {
 	*system
 	queries sync.Pool
 }
 
-// New prepares a solver for g, which it keeps until the first query.
+// New prepares a solver for g. It keeps a reference to g until the first query.
 func New(g *graph.Graph, opts Options) (*Solver, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -91,32 +91,32 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	dst = slices.Grow(dst[:0], len(s.strength))[:len(s.strength)]
 	x.results(q, seeds, v, dst)
 	for _, seed := range seeds {
-		if s.strength[seed.Node] == 0 { // only restarts reach a node without an edge
+		if s.strength[seed.Node] == 0 { // a walk reaches a node without an edge only by restarts
 			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
 		}
 	}
 	return dst, nil
 }
 
-// Seed is a node of a reset vector. A vector is scaled to sum 1; the weights of a
-// node that is named several times are added.
+// Seed is a node of a reset vector. The vector is scaled to sum 1; if a node is named several times, its
+// weights are added.
 type Seed struct {
 	Node   int32
 	Weight float64
 }
 
-// ErrReset is wrapped by the errors for reset vectors that are zero, negative,
-// not finite, or name nodes that the graph does not have.
+// ErrReset is wrapped by errors about reset vectors that are zero, negative, not finite, or name nodes that the
+// graph does not have.
 var ErrReset = errors.New("unusable reset vector")
 
-// reset is a checked reset vector. A walk that ends at nodes without an edge is proportional to one that
-// restarts there: the former is computed and divided by its sum.
+// reset is a valid reset vector. A walk that ends at nodes without an edge is proportional to one that restarts
+// there: the former is computed, and divided by its sum.
 type reset struct {
-	total float64 // weight of all seeds
-	sum   float64 // of the walk that ends
+	total float64 // sum of the weights of all seeds
+	sum   float64 // sum of the result of the walk that ends
 }
 
-// checkReset checks seeds for a graph.
+// checkReset checks the seeds for a graph.
 func (s *system) checkReset(seeds []Seed) (reset, error) {
 	total, lost, largest := 0.0, 0.0, 0.0
 	for _, seed := range seeds {
@@ -133,24 +133,24 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 		}
 	}
 	if total == 0 {
-		return reset{}, fmt.Errorf("ppr: %w: it is zero, name a node", ErrReset)
+		return reset{}, fmt.Errorf("ppr: %w: all weights are zero: name a node", ErrReset)
 	}
 	if math.IsInf(total, 1) || largest < math.SmallestNonzeroFloat64*0x1p60 {
-		return reset{}, fmt.Errorf("ppr: %w: weights of up to %v, scale them", ErrReset, largest)
+		return reset{}, fmt.Errorf("ppr: %w: the largest weight is %v: scale the weights down", ErrReset, largest)
 	}
 	return reset{total, 1 - s.damping*lost/total}, nil
 }
 
-// query is the memory of one query, in Eisenstat's form of conjugate gradients: y = D⁻¹x, its
-// residual r after the preconditioner, a direction t, z, what the next direction keeps of
-// it, and w, which with t is the image of t.
+// query is the memory of one query, in Eisenstat's form of conjugate gradients: y = D⁻¹x, its residual r after
+// the preconditioner, a direction t, the part z of t that the next direction keeps, and w: t and w together are
+// the image of t.
 type query struct {
 	y, r, w []float64
 	t, z    []float32
 }
 
-// maxSweeps is far above what any tolerance needs: at damping d each sweep
-// shrinks the error by (1-√(1-d²))/d or better.
+// maxSweeps is far more than any tolerance needs: with damping d each sweep reduces the error by the factor
+// (1-√(1-d²))/d or better.
 const maxSweeps = 100_000
 
 // solve iterates until the L1 norm of the residual is within the tolerance.
@@ -162,7 +162,7 @@ func (a *arcs[W]) solve(ctx context.Context, q *quotient, x *query, seeds []Seed
 	beta := 0.0
 	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum; sweep++ {
 		if sweep == maxSweeps {
-			return fmt.Errorf("residual %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
+			return fmt.Errorf("the residual is %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
 		}
 		if err := backward(ctx, a, q, x, beta); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (a *arcs[W]) solve(ctx context.Context, q *quotient, x *query, seeds []Seed
 	return nil
 }
 
-// begin sets x = v, and the residual r to match, by a sweep forward.
+// begin sets x = v, and computes the residual r by a forward sweep.
 func begin[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset) error {
 	clear(x.y)
 	clear(x.w)
@@ -221,7 +221,7 @@ func backward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient,
 	return nil
 }
 
-// forward computes w from t, row by row in ascending order, and the product of t with its image.
+// forward computes w from t, row by row in ascending order, and the dot product of t and its image.
 func forward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query) (dot float64, err error) {
 	by := q.damping * q.scale
 	for c := range x.w {
@@ -249,7 +249,7 @@ func (x *query) step(q *quotient, alpha float64) (rho, norm float64) {
 	return x.measure(q)
 }
 
-// measure returns the square of r in the norm of E and the L1 norm of D·r.
+// measure returns the square of the norm of r that E defines, and the L1 norm of D·r.
 func (x *query) measure(q *quotient) (rho, norm float64) {
 	pivot, strength := q.pivot[:len(x.r)], q.strength[:len(x.r)]
 	for c, r := range x.r {
@@ -259,7 +259,7 @@ func (x *query) measure(q *quotient) (rho, norm float64) {
 	return rho, norm
 }
 
-// gather sums p at the targets, in eight independent sums.
+// gather returns the sum of weights times p at the targets, in eight independent sums.
 func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
 	var sums [8]float64
 	for ; len(targets) >= len(sums); targets = targets[len(sums):] {
@@ -269,7 +269,7 @@ func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64
 	return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
 }
 
-// addProducts adds p at up to eight targets to as many sums, and returns the weights after them.
+// addProducts adds weights times p for up to eight targets to as many sums, and returns the remaining weights.
 func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weights []W, p []P) []W {
 	for i, w := range weights[:len(targets)] {
 		sums[i&7] += float64(float64(w) * float64(p[targets[i]]))
@@ -277,7 +277,7 @@ func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weig
 	return weights[len(targets):]
 }
 
-// results writes the x of all nodes to dst. It changes y.
+// results writes the x of all nodes to dst. It overwrites y.
 func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
 	for _, seed := range seeds {
 		if own, c := q.own(seed, v); own > 0 {

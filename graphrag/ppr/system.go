@@ -12,30 +12,30 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// ErrWeights is wrapped by the error for graphs whose weights are too far apart, too small or too large.
+// ErrWeights is wrapped by errors about graphs whose weights are too far apart, too small or too large.
 var ErrWeights = errors.New("unusable weights")
 
-// span is the smallest strength relative to the largest one: directions are float32,
-// whose normal numbers end at 2^-126.
+// span is the least ratio of the smallest strength to the largest one: directions are float32, whose normal
+// numbers end at 2^-126.
 const span = 0x1p-100
 
-// The largest strength must be between these: products of weights and directions,
-// from span to its inverse, are then neither subnormal nor infinite.
+// Limits of the largest strength: products of weights and directions, which are between span and its inverse,
+// are then neither subnormal nor infinite.
 const (
 	leastStrength    = 0x1p-700
 	greatestStrength = 0x1p910
 )
 
-// system is (D - d·A)·y = (1-d)·v for one graph.
+// system is the system of equations (D - d·A)·y = (1-d)·v for one graph.
 type system struct {
-	g         *graph.Graph // nil once there is a quotient
+	g         *graph.Graph // nil after the quotient was made
 	damping   float64
 	tolerance float64
-	strength  []float64 // scaled by a power of two to at most 1; 0 for nodes without edges
+	strength  []float64 // strengths times a power of two, at most 1; 0 for nodes without edges
 	loops     []float64 // scaled weights of self-loops; nil if there are none
 	scale     float64   // factor from weights to strength
 
-	// Made by the first query, which holds the lock.
+	// The quotient is made by the first query, which holds the lock.
 	lock     chan struct{}
 	quotient *quotient
 }
@@ -62,7 +62,7 @@ func newSystem(g *graph.Graph, damping, tolerance float64) (*system, error) {
 		}
 		w *= s.scale
 		if w < span {
-			return nil, fmt.Errorf("ppr: %w: too far apart: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
+			return nil, fmt.Errorf("ppr: %w: the sums at nodes are too far apart: node %d has %v, another node %v", ErrWeights, u, s.strength[u], greatest)
 		}
 		lo, hi := g.Row(int32(u))
 		if at, ok := slices.BinarySearch(g.Targets()[lo:hi], int32(u)); ok {
@@ -84,7 +84,7 @@ func (s *system) loop(u int32) float64 {
 	return s.loops[u]
 }
 
-// folded returns the quotient, which is made once.
+// folded returns the quotient, which the first call makes.
 func (s *system) folded(ctx context.Context) (*quotient, error) {
 	select {
 	case s.lock <- struct{}{}:
@@ -110,23 +110,23 @@ func (s *system) folded(ctx context.Context) (*quotient, error) {
 // and L has d times the weights of the arcs to earlier classes. The rest of v, the
 // differences between twins, stays within the class: see [quotient.own].
 type quotient struct {
-	class    []int32 // of each node; -1 without edges
+	class    []int32 // class of each node, -1 without edges
 	size     []float64
-	inside   []float64 // scaled
-	strength []float64 // of one node
-	pivot    []float64 // E
-	share    []float64 // factor from y to the x of one node
+	inside   []float64 // scaled weight of the edge between two twins
+	strength []float64 // strength of one node of each class
+	pivot    []float64 // E, the diagonal
+	share    []float64 // factor from y to the x of one node of the class
 	damping  float64
 	scale    float64
-	rows     interface { // *arcs[float32], where it holds all weights exactly, or *arcs[float64]
+	rows     interface { // *arcs[float32] if it represents all weights exactly, otherwise *arcs[float64]
 		solve(ctx context.Context, q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error
 	}
 }
 
-// arcs are rows with weights of one type, sorted by target.
+// arcs holds the rows of a matrix with weights of one type, sorted by target.
 type arcs[W float32 | float64] struct {
 	offsets []int64
-	middle  []int64 // first arc to a later class
+	middle  []int64 // index of the first arc to a later class
 	targets []int32
 	weights []W
 }
@@ -157,7 +157,7 @@ func newQuotient(ctx context.Context, s *system) (*quotient, error) {
 	} else {
 		q.rows, err = quotientRows[float32](ctx, s, q.class, len(order))
 	}
-	// So far only the first nodes have a class.
+	// Here only the first node of each class has a class.
 	for u, first := range c.First {
 		if first >= 0 {
 			q.class[u] = q.class[first]
@@ -166,7 +166,7 @@ func newQuotient(ctx context.Context, s *system) (*quotient, error) {
 	return q, err
 }
 
-// measure computes the vectors over classes.
+// measure computes the vectors with an entry for each class.
 func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 	n := len(order)
 	q.size, q.inside, q.strength = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -180,8 +180,8 @@ func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 	}
 }
 
-// quotientRows returns the rows of the classes from the rows of their first nodes, the
-// only nodes whose class is not -1.
+// quotientRows returns the rows of the classes, made from the rows of their first nodes, the only nodes whose
+// class is not -1.
 func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (*arcs[W], error) {
 	a := &arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
 	for u, c := range class {
@@ -201,7 +201,7 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 		a.offsets[c+1] += a.offsets[c]
 	}
 	a.targets, a.weights = make([]int32, a.offsets[classes]), make([]W, a.offsets[classes])
-	var row []uint64 // class of the target, and the place of the arc
+	var row []uint64 // class of the target in the upper half, index of the arc in the lower half
 	for u, c := range class {
 		if u%stride == 0 && ctx.Err() != nil {
 			return a, context.Cause(ctx)
@@ -227,11 +227,12 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 	return a, nil
 }
 
-// part returns the targets and weights of the arcs lo to hi.
+// part returns the targets and weights of the arcs lo to hi-1.
 func (a *arcs[W]) part(lo, hi int64) ([]int32, []W) { return a.targets[lo:hi], a.weights[lo:hi] }
 
-// own returns the x of a seed above the mean of its class, times the size of the class, if its twins are no
-// seeds, and the class. Vectors that sum to zero within a class stay there: for them D - d·A is D + d·inside.
+// own returns, for a seed whose twins are not seeds, its class, and the difference of its x to the mean of the
+// class, times the size of the class. Vectors that sum to zero within a class remain in the class: for them D -
+// d·A is D + d·inside.
 func (q *quotient) own(seed Seed, v reset) (x float64, class int32) {
 	c := q.class[seed.Node]
 	if c < 0 || q.size[c] == 1 {

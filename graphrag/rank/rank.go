@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Scored is a thing with a score: a row of an index, a node, a chunk.
+// Scored is an item, by its identifier, with a score.
 type Scored[ID cmp.Ordered] struct {
 	ID    ID
 	Score float64
@@ -24,14 +24,14 @@ func Compare[ID cmp.Ordered](a, b Scored[ID]) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// Best returns the k best of list, best first; all if it has no more. It works in
-// the memory of list, whose order is lost.
+// Best returns the k best items of list, best first; all if there are fewer. It reuses the memory of list, and
+// changes the order of list.
 func Best[ID cmp.Ordered](list []Scored[ID], k int) []Scored[ID] {
 	if k >= len(list) {
 		slices.SortFunc(list, Compare)
 		return list
 	}
-	t := Top[ID]{k: k, heap: list[:0]} // never ahead of the reading position
+	t := Top[ID]{k: k, heap: list[:0]} // the heap never overtakes the loop over list
 	for _, s := range list {
 		t.Push(s.ID, s.Score)
 	}
@@ -39,19 +39,19 @@ func Best[ID cmp.Ordered](list []Scored[ID], k int) []Scored[ID] {
 	return t.heap
 }
 
-// Top keeps the k best of the pushed items, in a heap with the worst on top. Scores are numbers.
+// Top keeps the k best of the pushed items, in a heap with the worst on top. Scores must not be NaN.
 type Top[ID cmp.Ordered] struct {
 	k    int
 	heap []Scored[ID]
 }
 
-// Reset forgets everything and sets k.
+// Reset removes all items and sets k.
 func (t *Top[ID]) Reset(k int) { t.k, t.heap = k, t.heap[:0] }
 
-// CopyOf makes t hold what o holds.
+// CopyOf makes t a copy of o.
 func (t *Top[ID]) CopyOf(o *Top[ID]) { t.k, t.heap = o.k, append(t.heap[:0], o.heap...) }
 
-// Threshold is the k-th best score so far, -Inf as long as there are fewer.
+// Threshold returns the k-th best score so far, -Inf while there are fewer.
 func (t *Top[ID]) Threshold() float64 {
 	if len(t.heap) < t.k || t.k <= 0 {
 		return math.Inf(-1)
@@ -59,7 +59,7 @@ func (t *Top[ID]) Threshold() float64 {
 	return t.heap[0].Score
 }
 
-// Append appends the elements of t to dst, best first.
+// Append appends the items of t to dst, best first.
 func (t *Top[ID]) Append(dst []Scored[ID]) []Scored[ID] {
 	start := len(dst)
 	dst = append(dst, t.heap...)
@@ -67,7 +67,7 @@ func (t *Top[ID]) Append(dst []Scored[ID]) []Scored[ID] {
 	return dst
 }
 
-// Push takes a thing in if it is among the k best so far.
+// Push adds an item if it is among the k best so far.
 func (t *Top[ID]) Push(id ID, score float64) {
 	s := Scored[ID]{id, score}
 	switch {
@@ -83,12 +83,12 @@ func (t *Top[ID]) Push(id ID, score float64) {
 	}
 }
 
-// before is [Compare] for numbers.
+// before reports whether a comes before b in the order of Compare, for scores that are not NaN.
 func before[ID cmp.Ordered](a, b Scored[ID]) bool {
 	return a.Score > b.Score || a.Score == b.Score && a.ID < b.ID
 }
 
-// down moves the first one to where it belongs.
+// down moves the item at the root of the heap down to its place.
 func (t *Top[ID]) down() {
 	h := t.heap
 	for i := 0; ; {
@@ -108,12 +108,12 @@ func (t *Top[ID]) down() {
 // Condorcet and individual Rank Learning Methods", SIGIR 2009, section 2, fixed it in a pilot study.
 const K = 60.
 
-// RRF merges lists by reciprocal rank fusion: the score of an identifier is the
-// sum of 1/(60+rank) over the lists that hold it, ranks counted from 1.
+// RRF merges lists by reciprocal rank fusion: the score of an identifier is the sum of 1/(60+rank) over the
+// lists that contain it; ranks count from 1.
 func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] { return Weighted(K, nil, lists...) }
 
-// Weighted is RRF with another constant, k, and a weight for each list, by which its share
-// w/(k+rank) grows. No weights are equal ones, and a smaller k favours the first ranks.
+// Weighted is RRF with another constant k, and a weight w for each list: the share of the list is w/(k+rank).
+// nil weights are equal. A smaller k favours the first ranks.
 func Weighted[ID cmp.Ordered](k float64, weights []float64, lists ...[]ID) []Scored[ID] {
 	total := 0
 	for _, list := range lists {
@@ -137,8 +137,8 @@ func Weighted[ID cmp.Ordered](k float64, weights []float64, lists ...[]ID) []Sco
 	return sum(shares)
 }
 
-// sum adds up the shares of each identifier, in ascending order, which makes the
-// sum independent of the order of the lists, and ranks the sums.
+// sum adds the shares of each identifier in ascending order, so that the sum does not depend on the order of
+// the lists, and sorts the identifiers by their sums.
 func sum[ID cmp.Ordered](shares []Scored[ID]) []Scored[ID] {
 	slices.SortFunc(shares, func(x, y Scored[ID]) int {
 		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Score, y.Score))
@@ -155,10 +155,10 @@ func sum[ID cmp.Ordered](shares []Scored[ID]) []Scored[ID] {
 	return merged
 }
 
-// CombMAX gives each identifier its best score of all lists, on the scale of the lists (Fox and Shaw,
-// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative retrieval
-// together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in the order in
-// which they were first seen, the first list first. The error names every score that is not finite.
+// CombMAX gives each identifier its best score in all lists, without scaling (Fox and Shaw, "Combination of
+// Multiple Searches", TREC-2, 1993). HippoRAG merges the steps of an iterative retrieval in this way, whose
+// scores are comparable (arXiv 2405.14831, section 4). Unlike elsewhere, equal scores keep the order in which
+// they were first seen, the first list first. The error lists all scores that are not finite.
 func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 	at := make(map[ID]int)
 	var out []Scored[ID]
@@ -180,8 +180,8 @@ func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 	return out, errors.Join(errs...)
 }
 
-// Interleave takes the first of every list, then the second of every list, and so
-// on, leaving out the ones that it has already taken.
+// Interleave takes the first identifier of every list, then the second of every list, and so on, and leaves out
+// those it has already taken.
 func Interleave[ID cmp.Ordered](lists ...[]ID) []ID {
 	longest := 0
 	for _, list := range lists {
@@ -203,8 +203,8 @@ func Interleave[ID cmp.Ordered](lists ...[]ID) []ID {
 	return merged
 }
 
-// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
-// equal they become 1, or stay 0.
+// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all scores are equal they
+// become 1, or stay 0.
 func MinMax(scores []float64) []float64 {
 	if len(scores) == 0 {
 		return scores

@@ -18,21 +18,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// maxChain is the number of headings above and leads before a candidate that count for it.
+// maxChain is the largest number of headings above a candidate, and of leads, whose terms count for it.
 const maxChain = 3
 
-// candidate is a quote with the terms of the question that it contains.
+// candidate is a quote with the terms of the question that it and its context contain.
 type candidate struct {
 	*quotation
-	piece int // number of the piece that contains it, in order of rank
-	// The question's terms that the quote contains, that its lead contains (the header of a row, the line
-	// before a list, the question of a FAQ), and that its headings and title contain.
+	piece int // index of the piece that contains it, in order of rank
+	// The terms of the question in the quote, in its lead (the header of a row, the line before a list, the
+	// question of a FAQ), and in its headings and the title.
 	own, lead, head set
-	spoken          set    // the terms that its pronoun refers to, which are its own too
-	answers         bool   // a question of the page before it
-	cell            string // of a row, under the name of its column, if that is asked for
+	spoken          set    // terms to which its pronoun refers; own contains them
+	answers         bool   // it follows a question on its page
+	cell            string // the cell that answers, after the name of its column
 
-	terms   []int32 // see distinct
+	terms   []int32 // returned by distinct
 	sorted  bool
 	quality float64 // factor below 1 for a cut sentence or a heading
 }
@@ -46,16 +46,16 @@ func (x *candidate) distinct() []int32 {
 	return x.terms
 }
 
-// evidencePiece is the text of candidates: a chunk, or derived text.
+// evidencePiece is a text with candidates: a chunk, or a derived text.
 type evidencePiece struct {
 	*reading
-	evidence int // index into the evidence, -1 of derived text
-	derived  int // index into the derived texts
+	evidence int // index in the evidence, -1 for a derived text
+	derived  int // index in the derived texts
 	doc      string
 	title    set
 }
 
-// corpus is the candidates of all evidence.
+// corpus holds the candidates of all evidence.
 type corpus struct {
 	language   text.Language
 	lexicon    lexicon
@@ -92,10 +92,10 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 	return ctx.Err()
 }
 
-// asked returns the question's terms that a text contains.
+// asked returns the terms of the question that are among terms numbered by the library.
 func (c *corpus) asked(known []int32) set { return c.own(c.lexicon.local(known)) }
 
-// own returns the question's terms among terms.
+// own returns the terms of the question that are among terms numbered by the lexicon.
 func (c *corpus) own(terms []int32) (s set) {
 	for _, t := range terms {
 		if int(t) < c.q.terms {
@@ -105,7 +105,7 @@ func (c *corpus) own(terms []int32) (s set) {
 	return s
 }
 
-// rarity is the weight of a term that df of n texts contain: the IDF of BM25, always positive.
+// rarity returns the weight of a term that df of n texts contain: the IDF of BM25, always positive.
 func rarity(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
 // add adds the candidates of one text.
@@ -137,8 +137,8 @@ func (c *corpus) add(p evidencePiece) {
 	c.pieces = append(c.pieces, p)
 }
 
-// setsOf returns the question's terms of each block that is a heading or a lead of others;
-// the other sets are empty.
+// setsOf returns the terms of the question in each block that is a heading or a lead of other blocks; for other
+// blocks the set is empty.
 func (c *corpus) setsOf(r *reading) []set {
 	sets := make([]set, len(r.terms))
 	for i, b := range r.terms {
@@ -147,30 +147,31 @@ func (c *corpus) setsOf(r *reading) []set {
 	return sets
 }
 
-// The weights of the parts of a score. Each is chosen by itself on 176 questions of WildGraphBench (none of the
-// held-out ones), by how often the sentence nearest to the gold is first or second; each is on a plateau.
+// The weights of the parts of a score. Each is chosen alone on 176 questions of WildGraphBench (none of the
+// held-out ones), by how often the sentence nearest to the gold answer is ranked first or second; results
+// hardly change near each value.
 const (
 	namePart   = 1.5    // weight of a term of a name
 	leadPart   = 0.6    // weight of a term in the lead
 	headPart   = 0.2    // weight of a term in headings or the title
-	besidePart = 0.25   // weight of the terms in the better of the neighbours
+	besidePart = 0.25   // weight of the terms in the sentence before or after, whichever has more
 	defineGain = 2.0    // factor for defining the subject of the question
 	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
 	wordGain   = 0.0025 // gain by each word: a long sentence is more often complete
 	rankLoss   = 0.045  // loss by each rank of the chunk
 
-	emptyPart     = 0.2 // factor for containing no term of the question, or no other
+	emptyPart     = 0.2 // factor for containing no term of the question, or only these
 	referencePart = 0.5 // factor for an entry of a bibliography
 )
 
-// cover returns the weight of the question's terms that a candidate contains; terms of its context count in part.
+// cover returns the weight of the terms of the question in a candidate; terms in its context count in part.
 func (c *corpus) cover(x *candidate) float64 {
 	lead := x.lead &^ x.own
 	head := x.head &^ (x.own | lead)
 	return c.q.of(x.own) + leadPart*c.q.of(lead) + headPart*c.q.of(head)
 }
 
-// score returns the score of each candidate, and the index of the best.
+// score returns the score of each candidate, and the index of the best one.
 func (c *corpus) score() (scores []float64, best int) {
 	scores = make([]float64, len(c.candidates))
 	for i := range c.candidates {
@@ -187,7 +188,7 @@ func (c *corpus) score() (scores []float64, best int) {
 	return scores, slices.Index(scores, slices.Max(scores))
 }
 
-// scoreOf returns the score of a candidate that covers terms of the given weight.
+// scoreOf returns the score of a candidate; met is the weight of the terms that it covers.
 func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	if met == 0 {
 		return 0
@@ -208,7 +209,7 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	return s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
 }
 
-// says reports whether a candidate has terms that the question lacks.
+// says reports whether a candidate has terms that are not in the question.
 func (c *corpus) says(x *candidate) bool { return len(x.distinct()) > x.own.count() }
 
 // echoes reports whether a candidate is a heading or a name that only repeats terms of the question.
@@ -216,31 +217,31 @@ func (c *corpus) echoes(x *candidate) bool {
 	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
 
-// signs report whether a candidate answers the question. No sign depends on what else
-// was found but the share of the third best score.
+// signs are the inputs of the logistic model that estimates whether a candidate answers the question. They do
+// not depend on other candidates, except for the share of the third best score.
 type signs [8]float64
 
-// sure is the logistic model of confidence, fitted to questions over five kinds of text that weigh
-// the same: testdata/calibration.tsv, where a test fits it again, and with each kind left out.
+// sure has the coefficients of the logistic model of confidence. They are fitted to questions over five kinds
+// of text with equal weight: testdata/calibration.tsv; a test fits them again, also without each kind.
 var sure = signs{
-	0.83,  // always
-	2.33,  // the share of the question's terms that it covers
-	-1.72, // a term, or several of little weight, stands beyond it and its context
-	0.21,  // its own terms of the question, at most maxOwn
-	1.40,  // it is the cell that is asked for
-	-2.11, // the share of its score that the third best has
-	-1.30, // a name of the question is nowhere on its page, or is no name there
-	-0.91, // a number, a date, a name or a price is asked for and missing
+	0.83,  // constant
+	2.33,  // share of the question's terms that the candidate covers
+	-1.72, // terms of the question with a weight of 1 or more are missing
+	0.21,  // number of terms of the question in it, at most maxOwn
+	1.40,  // it is the cell of a table that is asked for
+	-2.11, // score of the third best candidate relative to its own
+	-1.30, // a name of the question is not on its page, or only as a common word
+	-0.91, // a number, date, name or price is asked for and missing
 }
 
 const (
 	maxOwn     = 3
-	rival      = 0.3 // share of the best score below which others say nothing
-	nearPart   = 0.7 // weight of a term that only the lead or headings contain
-	unlikePart = 0.1 // most of what only uses the name that is to be defined, speaks of another, or names no price
+	rival      = 0.3 // least value of the third best score, relative to the best
+	nearPart   = 0.7 // weight of a term that is only in the lead or the headings
+	unlikePart = 0.1 // largest confidence of a candidate that unlike rules out
 )
 
-// signs returns the signs of a candidate whose third best rival has a share of its score.
+// signs returns the signs of a candidate; third is the score of the third best candidate relative to its own.
 func (c *corpus) signs(x *candidate, third float64) signs {
 	all, near := set(1)<<c.q.terms-1, x.own|x.lead|x.head
 	sign := func(is bool) float64 {
@@ -269,7 +270,7 @@ func (c *corpus) confidence(x *candidate, third float64) float64 {
 	return p
 }
 
-// under returns the probability under a logistic model.
+// under returns the probability that a logistic model assigns to the signs.
 func (s signs) under(model *signs) float64 {
 	z := 0.0
 	for i := range s {
@@ -278,13 +279,14 @@ func (s signs) under(model *signs) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// unlike reports whether a candidate cannot be the answer, whatever words it has.
+// unlike reports whether a candidate cannot be the answer, whatever words it contains: it does not define the
+// subject if that is asked for, is about something else, or names no price if one is asked for.
 func (c *corpus) unlike(x *candidate) bool {
 	return c.q.terms == 0 || c.q.defined != nil && !x.answers && !c.defines(x) || c.other(x) ||
 		c.q.want&hasMoney != 0 && !c.q.yesNo && !c.q.shows(x.said)
 }
 
-// third returns the share of the score of a candidate that the third best other text has, at least rival.
+// third returns the third best score of different texts relative to the best one, at least rival.
 func (c *corpus) third(scores []float64, best int) float64 {
 	var second, third float64
 	for i, s := range scores {
@@ -299,8 +301,8 @@ func (c *corpus) third(scores []float64, best int) float64 {
 	return max(rival, min(1, third/max(scores[best], 1e-9)))
 }
 
-// other reports whether the pronoun of a candidate refers to something that the question does not name,
-// while the question names something that the candidate lacks: another one, or one with a part of the name.
+// other reports whether a candidate is about something else than the question: its pronoun refers to something
+// that the question does not name, and the question names something that the candidate lacks.
 func (c *corpus) other(x *candidate) bool {
 	if len(x.stands) == 0 || x.answers {
 		return false
@@ -309,17 +311,17 @@ func (c *corpus) other(x *candidate) bool {
 	if lacks&c.q.names&^x.head != 0 {
 		return true
 	}
-	if x.from < 0 { // a heading, and perhaps the subject of the page
+	if x.from < 0 { // the pronoun refers to a heading, perhaps the subject of the page
 		lacks &^= x.head
 	}
 	return x.spoken == 0 && lacks != 0
 }
 
-// The use of an embedder. Both values are on plateaus (2 to 4, 10 to 40) on the questions
-// of WildGraphBench that are not held out.
+// Parameters of an embedder. Results on the questions of WildGraphBench that are not held out hardly change
+// from 2 to 4 and from 10 to 40.
 const (
-	alikePart = 2.0 // a cosine of c multiplies a score by 1 + alikePart·c
-	maxAlike  = 20  // how many of the best candidates by words are embedded
+	alikePart = 2.0 // a cosine c multiplies a score by 1 + alikePart·c
+	maxAlike  = 20  // number of the best candidates by words that are embedded
 )
 
 // WithEmbedder returns a reader of [Extractive] with the option Embedder set; other readers
@@ -334,8 +336,8 @@ func WithEmbedder(r Reader, e embed.Embedder) Reader {
 	return newExtractive(o)
 }
 
-// compare raises the scores of the best candidates by their cosine with the question, and
-// returns the index of the best. The cosine of a zero vector is 0.
+// compare raises the scores of the best candidates by their cosine with the question, and returns the index of
+// the best one. The cosine of a zero vector is 0.
 func (c *corpus) compare(ctx context.Context, e embed.Embedder, scores []float64, best int) (int, error) {
 	if scores[best] == 0 {
 		return best, nil
@@ -372,13 +374,13 @@ func (c *corpus) compare(ctx context.Context, e embed.Embedder, scores []float64
 	return best, nil
 }
 
-// unit is the text in parentheses in the name of a column.
+// unit matches a text in parentheses in the name of a column.
 var unit = regexp.MustCompile(`\([^)]*\)`)
 
-// cell answers a question for a cell by the name of its column, "What is the price of X?", in the table of
-// the best candidate. It returns the row that contains all terms of X which occur in the table; of several
-// such rows, the only one in which they fill a cell. It returns false if no row is left, if several are, or
-// if the cell is empty. For any other question it returns the best candidate.
+// cell answers a question for a cell by the name of its column, such as "What is the price of X?", in the table
+// of the best candidate. It returns the row that contains all terms of X that occur in the table; of several
+// such rows, the only one with a cell that contains only terms of X. It returns false if no row or several rows
+// remain, or if the cell is empty. For any other question it returns the best candidate.
 func (c *corpus) cell(best int) (row int, ok bool) {
 	header := c.header(&c.candidates[best])
 	named, rest := make([]bool, len(header.Cells)), (set(1)<<c.q.terms-1)&^c.q.weak
@@ -390,7 +392,7 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 	}
 	var rows, match, exact []int
 	var present set
-	seen := make(map[string]bool) // a row of two chunks counts once
+	seen := make(map[string]bool) // a row in two chunks counts once
 	for i := range c.candidates {
 		x := &c.candidates[i]
 		if len(named) > 0 && c.header(x).Text == header.Text && !seen[x.text] {
@@ -404,7 +406,7 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 		x, whole := &c.candidates[i], false
 		for j := range named {
 			terms, all := c.askedOf(c.block(x).Cell(j))
-			named[j] = named[j] && terms&present == 0 // else it tells rows apart
+			named[j] = named[j] && terms&present == 0 // a column with terms of X identifies rows and is not asked for
 			whole = whole || all && terms&present != 0
 		}
 		if x.own&present == present {
@@ -426,7 +428,7 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 	for j, asked := range named {
 		if value := c.block(x).Cell(j); asked && (c.q.want == 0 || value == "" || c.q.shows("is "+value)) {
 			if column >= 0 {
-				return match[0], true // the row answers, and the column is not given
+				return match[0], true // several columns are possible, so the whole row answers
 			}
 			column = j
 		}
@@ -440,7 +442,7 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 
 func (c *corpus) block(x *candidate) load.Block { return c.pieces[x.piece].blocks[x.quotation.block] }
 
-// header is the first row of the table of a row, without cells if there is none.
+// header returns the header of the table of a row, without cells if there is none.
 func (c *corpus) header(x *candidate) (h load.Block) {
 	if lead := c.block(x).Lead; x.kind == load.Row && lead >= 0 && c.pieces[x.piece].blocks[lead].Kind == load.Header {
 		h = c.pieces[x.piece].blocks[lead]
@@ -448,7 +450,7 @@ func (c *corpus) header(x *candidate) (h load.Block) {
 	return h
 }
 
-// askedOf returns the question's terms that a text contains, and whether these are all of them.
+// askedOf returns the terms of the question in a text, and whether the text has no other terms.
 func (c *corpus) askedOf(s string) (asked set, all bool) {
 	terms := c.lexicon.known.terms(s)
 	asked = c.asked(terms)

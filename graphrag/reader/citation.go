@@ -16,11 +16,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxMark bounds the pieces of one mark.
+// maxMark limits the pieces that one mark can cite.
 const maxMark = 999
 
-// citables can be cited by a reply: passages by number, facts and reports by the
-// places of derived texts, and in open mode the model's own knowledge.
+// citables are the pieces that a reply can cite: passages by number, facts and reports by the indexes of
+// derived texts, and in open mode the model's own knowledge.
 type citables struct {
 	passages       int
 	facts, reports []int
@@ -33,7 +33,7 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 	return m
 }
 
-// What names a piece within a mark, which marks there are, lists of them at the end, and code, which has none.
+// Patterns: words before a number in a mark, the forms of marks, and lists of sources at the end of a reply.
 const (
 	labels = `passages?|sources?|facts?|reports?|entit(?:y|ies)|relationships?|claims?|documents?|docs?|refs?|references?|chunks?|notes?|evidence|points?|` +
 		`quellen?|textstellen?|stellen?|abschnitte?|belege?|фрагменты?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
@@ -58,15 +58,15 @@ var (
 	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
 
-	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX
-	// are no marks.
+	// Numbers in braces, or superscripts, after a word or a stop. After units and formulas (powered) and LaTeX
+	// commands they are not marks.
 	unusual = regexp.MustCompile(`(\\?\pL+|[^\\_^$}\pL\pN]|^)(\{\s?\d{1,3}\s?\}|[¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
 	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|exp|sec|min|mol|rad|bar|inch(?:es)?|f(?:ee|oo)t|yards?|miles?|seconds?|.*m[eèé]t(?:re|er|ro)s?|сек|.*метр.?.?|.*米)$`)
 	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", "{", "[", "}", "]", ",", "", " ", "")
 )
 
-// bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces
-// exist and they stand outside of code.
+// bracketed rewrites numbers in braces and superscripts as marks in square brackets, if all pieces that they
+// name exist and they are not in code.
 func (m citables) bracketed(reply string) string {
 	mark := func(found string) string {
 		part := unusual.FindStringSubmatch(found)
@@ -90,11 +90,11 @@ func (m citables) bracketed(reply string) string {
 	return b.String()
 }
 
-// cite takes the marks of citations out of a reply, [1], [2, F3], [passage 4], 【5†source】, (6) and their kin, and
-// a list of them at its end, and returns the text without them, one citation for each sentence and piece that a
-// mark connects, with the parts of the sentence before its marks, and whether the mark of a refusal was among them.
-// Marks of pieces that do not exist go without leaving a citation; a list belongs to the sentences without marks.
-// Years, code, links, powers and footnotes stay.
+// cite removes the citation marks from a reply, [1], [2, F3], [passage 4], 【5†source】, (6) and similar ones,
+// and a list of sources at its end. It returns the text without them; one citation for each sentence and each
+// piece that is cited in it; the clauses of each citation, which are the parts of the sentence before its
+// marks; and whether the mark of a refusal was among them. Marks of pieces that do not exist are removed too.
+// The list counts for the sentences without marks. Years, code, links, powers and footnotes are not changed.
 func cite(reply string, of citables) (answer string, citations []graphrag.Citation, clauses [][]text.Span, none bool) {
 	reply = of.bracketed(reply)
 	var list []graphrag.Citation
@@ -133,7 +133,7 @@ func cite(reply string, of citables) (answer string, citations []graphrag.Citati
 		}
 		joint := strings.TrimRight(reply[last:start], " \t")
 		if last > 0 && strings.Trim(joint, "-–,; ") == "" {
-			joint = "" // [1], [3]
+			joint = "" // several marks in a row: [1], [3]
 		}
 		if at := leading.FindStringSubmatchIndex(joint); at != nil && strings.HasPrefix(after, ", ") { // "According to [1], it sank."
 			next, size := utf8.DecodeRuneInString(after[2:])
@@ -156,13 +156,14 @@ func cite(reply string, of citables) (answer string, citations []graphrag.Citati
 	return answer, citations, clauses, none
 }
 
-// placedMark is a piece that is cited at an offset of the text without marks.
+// placedMark is a cited piece, and the offset of its mark in the text without marks.
 type placedMark struct {
 	at    int
 	piece graphrag.Citation
 }
 
-// apart reports whether brackets between two texts belong to neither: to no index of an array, link or quotation.
+// apart reports whether the brackets between two texts can be a citation mark: they are not the index of an
+// array, or part of a link or a quotation.
 func apart(before, after string) bool {
 	r, size := utf8.DecodeLastRuneInString(before)
 	prior, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
@@ -171,13 +172,13 @@ func apart(before, after string) bool {
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 
-// attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins
-// before it, and its clause begins there or at the mark before it, and ends at the mark, or with the
-// sentence if no word follows.
+// attach returns the citations of marks, and the clauses of each citation. A mark belongs to the last sentence
+// that begins before it. Its clause begins with the sentence or at the mark before it, and ends at the mark, or
+// with the sentence if no word follows.
 func attach(answer string, marks []placedMark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
 	all := text.Sentences(answer)
 	places := make(map[graphrag.Citation]int)
-	s, prior, begin := 0, 0, 0 // prior is where the last mark is, begin the place of the mark before it
+	s, prior, begin := 0, 0, 0 // prior is the offset of the last mark, begin of the mark before it
 	for _, m := range marks {
 		for s+1 < len(all) && all[s+1].Start < m.at {
 			s++
@@ -221,14 +222,14 @@ func attach(answer string, marks []placedMark, list []graphrag.Citation) (citati
 	return citations, clauses
 }
 
-// quoted matches three words or more between quotation marks.
+// quoted matches three or more words in quotation marks.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
-// supported returns the citations of an answer that hold: one of their clauses does. The numbers of a
-// clause, in digits or words, and half of its names or more, since a name is written in several ways, are
-// in its pieces, in any order: in all of them together, since a clause can join two passages, with the
-// question and the titles of pages. Each piece has a word of the clause, and all that it quotes. If the
-// languages differ, numbers alone are compared. A denial that the material tells has no source.
+// supported returns the valid citations of an answer: at least one of their clauses is supported. A clause is
+// supported if the pieces that it cites, together with the question and the titles of pages, contain its
+// numbers, in digits or words, and at least half of its names, since names are written in several ways. Each
+// piece must contain a word of the clause and all quotations in it. If the languages differ, only numbers are
+// compared. A clause which says that the passages do not state something has no source.
 func supported(asked string, answer graphrag.Answer, found []graphrag.Citation, clauses [][]text.Span) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
 	together := make(map[text.Span]map[string]bool)
@@ -263,10 +264,10 @@ func supported(asked string, answer graphrag.Answer, found []graphrag.Citation, 
 	return out
 }
 
-// figure is a number, with marks between its thousands.
+// figure matches a number, with separators between thousands.
 var figure = regexp.MustCompile(`\d+(?:[.,'’ \x{a0}\x{202f}]\d{3}\b)*`)
 
-// numbersOf are the numbers of a text as digits alone, without zeros in front.
+// numbersOf returns the numbers of a text as digits without leading zeros.
 func numbersOf(s string) (out []string) {
 	for _, n := range figure.FindAllString(s, -1) {
 		out = append(out, "#"+strings.TrimLeft(strings.Map(func(r rune) rune {
@@ -279,7 +280,7 @@ func numbersOf(s string) (out []string) {
 	return out
 }
 
-// claimed is a piece that sentences claim to rest on: its text, and its terms and numbers.
+// claimed is a cited piece: its text, and its terms and numbers.
 type claimed struct {
 	text     string
 	terms    map[string]bool
@@ -294,8 +295,8 @@ func claimOf(s string) *claimed {
 	return c
 }
 
-// by reports whether a clause can rest on the piece, together being what its pieces and the question have. "One" is
-// an article too, and no number of a clause.
+// by reports whether the piece supports a clause. together has the terms of all pieces that the clause cites
+// and of the question. "One" is not compared as a number, since it is also an article.
 func (c *claimed) by(clause string, together map[string]bool) bool {
 	for _, m := range quoted.FindAllStringSubmatch(clause, -1) {
 		if !strings.Contains(c.text, strings.TrimRight(oneLine(m[1]), ".,;:!?… ")) {
@@ -317,7 +318,7 @@ func (c *claimed) by(clause string, together map[string]bool) bool {
 
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// piece is the one of a number, counted from 1, under a letter.
+// piece returns a citation of the piece with a number, counted from 1, among the pieces of a letter.
 func (m citables) piece(letter byte, number int) graphrag.Citation {
 	switch letter {
 	case 'F':
@@ -332,15 +333,16 @@ func (m citables) count(letter byte) int {
 	return map[byte]int{'F': len(m.facts), 'R': len(m.reports), 0: m.passages}[letter]
 }
 
-// maxListed bounds the citations that a list at the end is tried for, maxTail the bytes of the list.
+// maxListed limits the citations that a list of sources adds, maxTail the bytes of that list, maxMarkBytes the
+// bytes of a mark.
 const maxListed, maxTail, maxMarkBytes = 10_000, 4096, 200
 
-// pieces are the pieces that the inside of a mark names and that exist; ok is false if it is no mark, none that it
-// holds the mark of a refusal.
+// pieces returns the existing pieces that the inside of a mark names. ok is false if it is not a mark, none is
+// true if it contains the mark of a refusal.
 func (m citables) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
 	label := byte(0)
 	if before, _, ok := strings.Cut(inside, "†"); ok {
-		inside, _, _ = strings.Cut(before, ":") // 【4:0†source】
+		inside, _, _ = strings.Cut(before, ":") // as in 【4:0†source】
 	}
 	for _, x := range itemOf.FindAllStringSubmatch(inside, -1) {
 		switch {
@@ -378,9 +380,9 @@ func (m citables) pieces(inside string) (pieces []graphrag.Citation, none, ok bo
 	return pieces, none, true
 }
 
-// memory is the mark of what a model knows by itself.
+// memory is the mark for the model's own knowledge.
 const memory = "memory"
 
-// isSourceSpan reports whether the text of a chunk is its source span, byte for
-// byte, and was not cleaned. Cleaning only ever takes bytes away.
+// isSourceSpan reports whether the text of a chunk equals its source span, so that it was not cleaned. Cleaning
+// only removes bytes.
 func isSourceSpan(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }

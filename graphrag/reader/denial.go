@@ -19,13 +19,14 @@ import (
 //go:embed denial.txt
 var denialText string
 
-// longestEntry is the longest entry of denial.txt in bytes, maxRefusal how long a refusal is.
+// longestEntry is the largest length of an entry of denial.txt, maxRefusal the largest length of a refusal, in
+// bytes.
 const longestEntry, maxRefusal = 64, 700
 
-// kindNames are the kinds of words that denial.txt describes. In a string of kinds each is one character.
+// kindNames are the kinds of words that denial.txt describes. In a string of kinds, each kind is one character.
 var kindNames = strings.Fields("other comma filler material according whose me answer content no not notbe tell find found unknown be it in about that who only offer because but although so")
 
-// kindName matches the name of a kind, kinds puts its character in place of each, and takes away blanks and plus signs.
+// kindName matches the name of a kind. spacing removes blanks and plus signs between kinds.
 var (
 	kindName = regexp.MustCompile(`[a-z]+`)
 	spacing  = strings.NewReplacer(" ", "", "+", "")
@@ -35,7 +36,7 @@ func kinds(names string) string {
 	return spacing.Replace(kindName.ReplaceAllStringFunc(names, kindRune))
 }
 
-// kindRune is the character of a kind of words. A name that is not in kindNames is a fault of the program.
+// kindRune returns the character of a kind of words. A name outside of kindNames is an error in the program.
 func kindRune(name string) string {
 	i := slices.Index(kindNames, name)
 	if i < 0 {
@@ -44,7 +45,8 @@ func kindRune(name string) string {
 	return string(rune('À' + i))
 }
 
-// denials reads denial.txt: patterns of kinds by rule, and for each language the kinds of its words.
+// denials parses denial.txt: it returns patterns of kinds by the name of the rule, and for each language the
+// kinds of its words.
 var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages []map[string]string) {
 	sources := make(map[string]string)
 	last := ""
@@ -69,8 +71,9 @@ var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages
 	return rules, languages
 })
 
-// kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question,
-// which name no material. Of two characters of a script without blanks that no entry has, the second counts as no word.
+// kindsOf returns the kinds of the words of a clause in lower case, in one language. own are the words of the
+// question, which are not of kind material. In a script without blanks, two characters that are in no entry
+// count as one word.
 func kindsOf(clause string, words map[string]string, own map[string]bool) string {
 	var b strings.Builder
 	half := false
@@ -111,10 +114,10 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
-// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any
-// of the languages of package text: it is short, a clause denies that the material, or who answers, tells
-// or knows it, and no other clause says anything but what the material is about. What the question names is
-// no material; the question may be empty.
+// IsRefusal reports whether an answer without citations is a refusal. It is if it is only the mark [none].
+// Otherwise it is short, one clause, in a language of package text, says that the passages do not state the
+// answer, or that the writer does not know it, and all other clauses only say what the passages are about.
+// Words of the question do not count as a name of the passages; the question may be empty.
 func IsRefusal(question, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
@@ -134,7 +137,7 @@ func IsRefusal(question, answer string) bool {
 
 var commas = strings.NewReplacer("’", "'", ",", " , ", "，", " , ", "、", " , ")
 
-// clausesOf are the sentences of an answer in lower case, words with single blanks between them.
+// clausesOf returns the sentences of an answer, divided at semicolons: lower-case words and single blanks.
 func clausesOf(answer string) (out []string) {
 	for _, s := range text.Sentences(answer) {
 		for part := range strings.FieldsFuncSeq(s.In(answer), func(r rune) bool { return r == ';' || r == '；' }) {
@@ -147,10 +150,11 @@ func clausesOf(answer string) (out []string) {
 	return out
 }
 
-// denies reports whether clauses are a refusal by the words of one language: one denies, the others point.
+// denies reports whether clauses are a refusal in one language: at least one denies, and the others only say
+// what the passages are about.
 func denies(clauses []string, words map[string]string, own map[string]bool) (denied bool) {
 	rules, _ := denials()
-	material := false // whether an earlier part is about the material
+	material := false // an earlier part mentions the passages
 	for _, c := range clauses {
 		number := strings.ContainsFunc(c, unicode.IsNumber)
 		said := kindsOf(c, words, own)
@@ -176,14 +180,15 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 	return denied
 }
 
-// clausePart is a clause between "but", "although" and "so"; but is true if a "but" ends it, after which
-// the text counts more.
+// clausePart is a part of a clause, divided at "but", "although" and "so". but is true if a "but" ends it: then
+// the part after it counts more.
 type clausePart struct {
 	kinds string
 	but   bool
 }
 
-// partsOf are the parts of the kinds of a clause, without commas. "Although" at its begin parts it at the first comma.
+// partsOf returns the parts of a clause, given as kinds, without commas. A clause that begins with "although"
+// or "but" is divided at its first comma.
 func partsOf(said string) (parts []clausePart) {
 	comma, but, although, so := kindRune("comma"), kindRune("but"), kindRune("although"), kindRune("so")
 	if strings.HasPrefix(said, but) || strings.HasPrefix(said, although) {

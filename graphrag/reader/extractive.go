@@ -17,32 +17,34 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Defaults of [ExtractiveOptions]. docs/offline.md has the results at the threshold.
+// Defaults of [ExtractiveOptions]. docs/offline.md has the results with this threshold.
 const (
 	DefaultFactSentences    = 2
 	DefaultSummarySentences = 10
 	DefaultThreshold        = 0.6
 )
 
-// Closest begins the answer to a fact question in Open mode if its confidence is below the threshold.
+// Closest is the beginning of the answer to a question for a fact in Open mode if its confidence is below the
+// threshold.
 const Closest = "Closest passage: "
 
-// overviewPart times the threshold is the confidence that the best statement of an
-// overview must reach: no single statement has to answer the question.
+// overviewPart times the threshold is the least confidence in the best statement of an overview: no single
+// statement has to answer the question.
 const overviewPart = 0.1
 
 // ExtractiveOptions are the options of [Extractive].
 type ExtractiveOptions struct {
 	// Mode is Open if empty.
 	Mode Mode
-	// SummarySentences is the most statements of an overview or a list, FactSentences
-	// of any other answer; 0 means the defaults.
+	// SummarySentences is the largest number of statements in an overview or a list, FactSentences in any other
+	// answer; 0 means the defaults.
 	FactSentences, SummarySentences int
-	// Threshold is the confidence, 0 to 1, below which an answer is refused in Reject mode and begins with
-	// [Closest] in Open mode; for overviews, a tenth of it, and no mark. 0 means DefaultThreshold.
+	// Threshold is the least confidence, 0 to 1, of an answer: below it, Reject mode refuses, and in Open mode
+	// the answer begins with [Closest]. For overviews it is a tenth, and Closest is not written. 0 means
+	// DefaultThreshold.
 	Threshold float64
-	// Embedder, if set, raises the scores of the 20 best candidates by their cosine with the question, for
-	// answers in other words. It does not change the confidence.
+	// Embedder, if set, raises the scores of the 20 best candidates by their cosine with the question, to find
+	// answers that use other words than the question. It does not change the confidence.
 	Embedder embed.Embedder
 }
 
@@ -57,20 +59,20 @@ type ExtractiveOptions struct {
 // that is asked for (a number, a date, a name, a price) and a loss by the rank of its chunk. What or who
 // something is, in English, is answered by what defines it.
 //
-// A sentence whose subject is a pronoun has the terms of what that refers to, in English: the subject of
-// the sentence before, its only full name, or a heading. That is quoted before it, but not in an overview.
+// In English, a sentence whose subject is a pronoun also has the terms to which the pronoun refers: the subject
+// of the sentence before, its only full name, or a heading. These are quoted before it, but not in an overview.
 //
-// What the name of a column asks for is answered by the cell under it, as "COLUMN: CELL", of the
-// row that the rest of the question determines; if it determines none or several it is refused.
+// If the question asks for the name of a column, the answer is the cell under it, as "COLUMN: CELL", in the row
+// that the rest of the question determines; if it determines none or several, the reader refuses.
 //
-// One candidate is quoted, and a second if the confidence in the first is low; where it is not below
-// Threshold, only one with terms of the question that the first lacks. An overview quotes the best
-// statements, no two of them the same fact, grouped by page, starting with the page of the best.
+// One candidate is quoted, and a second one if the confidence in the first is low; if it is at least Threshold,
+// the second must have terms of the question that the first lacks. An overview quotes the best statements, no
+// two of them the same fact, grouped by page, starting with the page of the best.
 //
-// Answer.Confidence is the probability that the answer is right, within .1 on kinds of text that it
-// was not fitted to (docs/offline.md): a logistic model of a few signs, such as the share of the
-// question's terms that the candidate covers and a name that is missing. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
-// Open mode.
+// Answer.Confidence is the probability that the answer is right, within .1 on kinds of text to which it was not
+// fitted (docs/offline.md): a logistic model of a few signs, such as the share of the question's terms in the
+// candidate, and whether a name is missing. Below Threshold the reader refuses in Reject mode, and the answer
+// begins with [Closest] in Open mode.
 //
 // Citations have the quoted bytes of the source document, for a cell the whole row; if the chunk was
 // cleaned, so that its text is not its source span, the span of the chunk. Quotes are without Markdown
@@ -107,10 +109,9 @@ type extractive struct {
 	known map[text.Language]*library
 }
 
-// Name implements [Reader].
 func (r *extractive) Name() string { return "extractive/" + string(r.o.Mode) }
 
-// library returns the cache of texts parsed in a language, an empty one when it is full.
+// library returns the cache of parsed texts of a language, and replaces it by an empty one when it is full.
 func (r *extractive) library(l text.Language) *library {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,19 +122,18 @@ func (r *extractive) library(l text.Language) *library {
 	return r.known[l]
 }
 
-// corpus returns the corpus of a question and its evidence, which is to be collected.
+// corpus returns an empty corpus for a question, which collect fills.
 func (r *extractive) corpus(q graphrag.Question, evidence []graphrag.Hit) *corpus {
 	l := spoken(q.Text, evidence)
 	return &corpus{language: l, lexicon: lexicon{known: r.library(l), number: make(map[int32]int32)}}
 }
 
-// analyzer maps words to terms, by the language of the question.
+// analyzer is the analyzer that takes the language of each question.
 var analyzer = sync.OnceValue(func() *text.Standard {
-	a, _ := text.New(text.Options{Language: text.Each}) // which is known
+	a, _ := text.New(text.Options{Language: text.Each}) // the language is valid
 	return a
 })
 
-// Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
 	c := r.corpus(q, evidence)
 	if err := c.collect(ctx, q.Text, evidence, derived); err != nil {
@@ -149,7 +149,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 			return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 		}
 	}
-	if scores[best] == 0 { // nothing of the question: the first whole sentence is as close as any
+	if scores[best] == 0 { // no term of the question was found: take the first whole sentence
 		best = slices.IndexFunc(c.candidates, func(x candidate) bool { return x.words >= minSentence && ends(x.text) })
 		if best < 0 {
 			return refuse(evidence, derived), nil
@@ -187,7 +187,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	return answer, nil
 }
 
-// compose writes the answer from the chosen candidates, with a paragraph for each page if paragraphs is true.
+// compose writes the answer from the chosen candidates; with paragraphs, each page has its own paragraph.
 func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence []graphrag.Hit) graphrag.Answer {
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence}}
 	var b strings.Builder
@@ -223,7 +223,7 @@ func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence 
 	return answer
 }
 
-// between returns the separator of two quotes.
+// between returns the text that separates two quotes.
 func between(quote string, sameParagraph bool) string {
 	switch {
 	case !sameParagraph:
@@ -234,8 +234,8 @@ func between(quote string, sameParagraph bool) string {
 	return ". "
 }
 
-// before returns what is quoted before a candidate for its pronoun to be understood, unless
-// another chosen one is a part of it.
+// before returns the text that is quoted before a candidate to explain its pronoun, "" if another chosen
+// candidate contains it.
 func (c *corpus) before(x *candidate, chosen []int) string {
 	switch {
 	case len(x.stands) == 0 || slices.ContainsFunc(chosen, func(i int) bool { return c.candidates[i].within(x) }):
@@ -246,22 +246,22 @@ func (c *corpus) before(x *candidate, chosen []int) string {
 	return x.before + " "
 }
 
-// within reports whether a candidate is quoted before another one.
+// within reports whether a candidate is part of the text quoted before another one.
 func (x *candidate) within(other *candidate) bool {
 	return x.piece == other.piece && len(other.stands) > 0 && other.from >= 0 && other.from <= x.span.Start && x.span.End <= other.span.Start
 }
 
-// When a second candidate is quoted beside the best, and which.
+// Parameters for the choice of a second candidate to quote.
 const (
-	aloneFrom = 0.8  // confidence from which the best is quoted alone
-	factFloor = 0.3  // share of the best score that another must reach
-	sameLoss  = 0.15 // loss of a candidate with the same terms of the question
-	lackGain  = 2.0  // gain by terms that the first lacks, as in chained questions
-	repeated  = 0.8  // share of common terms from which two candidates are the same
+	aloneFrom = 0.8  // confidence from which only the best candidate is quoted
+	factFloor = 0.3  // share of the best score that the second must reach
+	sameLoss  = 0.15 // loss for having the same terms of the question as the best
+	lackGain  = 2.0  // gain for terms that the best lacks, as in chained questions
+	repeated  = 0.8  // share of common terms from which two candidates say the same
 )
 
-// facts returns at most limit candidates for a question about facts: the best, and the next ones that do
-// not repeat it. If that answers the question, others must have terms of the question that it lacks.
+// facts returns at most limit candidates for a question for a fact: the best one, and further ones that do not
+// repeat it. If answered is true, these must have terms of the question that the best one lacks.
 func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 	chosen := []int{best}
 	have := c.candidates[best].own | c.candidates[best].lead
@@ -288,7 +288,7 @@ func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 	return chosen
 }
 
-// repeats reports whether one of two texts has nearly all terms of the other.
+// repeats reports whether one of two candidates, given by their terms, has nearly all terms of the other.
 func repeats(a, b []int32) bool {
 	same := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -317,8 +317,9 @@ func (c *corpus) shown(x *candidate) string {
 	return x.text
 }
 
-// Signs returns what the confidence of an extractive reader is computed from, separated by tabs, and whether the
-// answer is ruled out. The calibration test of examples/ask writes testdata/calibration.tsv by it.
+// Signs returns the values from which an extractive reader computes its confidence, separated by tabs, and
+// whether the answer is ruled out. The calibration test of examples/ask uses it to write
+// testdata/calibration.tsv.
 func Signs(ctx context.Context, r Reader, q graphrag.Question, evidence []graphrag.Hit) (string, error) {
 	c := r.(*extractive).corpus(q, evidence)
 	if err := c.collect(ctx, q.Text, evidence, nil); err != nil || len(c.candidates) == 0 {

@@ -15,11 +15,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxRead bounds the cached texts in bytes; the parsed readings take about three
-// times as much. A passage is evidence for many questions.
+// maxRead limits the cached texts in bytes; the parsed readings take about three times as much. A passage is
+// evidence for many questions.
 const maxRead = 16 << 20
 
-// library caches parsed texts and numbers all their terms. It is safe for concurrent use.
+// library caches parsed texts and numbers all terms in them. It is safe for concurrent use.
 type library struct {
 	analyzer text.Analyzer
 
@@ -27,7 +27,7 @@ type library struct {
 	readings map[shownText]*reading
 	size     int
 	numbers  *text.Numbering
-	seen     []uint32 // by term: the last text that contains it
+	seen     []uint32 // number of the last text that contains each term
 	texts    uint32
 	room     []int32
 }
@@ -36,7 +36,7 @@ func newLibrary(a text.Analyzer) *library {
 	return &library{analyzer: a, readings: make(map[shownText]*reading), numbers: new(text.Vocabulary).Numbering(a)}
 }
 
-// full reports whether the library should be replaced by an empty one.
+// full reports whether the library has to be replaced by an empty one.
 func (l *library) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *library) read(from shownText) *reading {
 	return l.readings[from]
 }
 
-// terms returns the terms of a text, each once, in the order of the text.
+// terms returns the numbers of the terms of a text, each once, in the order of the text.
 func (l *library) terms(s string) []int32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *library) terms(s string) []int32 {
 	return slices.Clone(l.room)
 }
 
-// first appends the terms of the first most words of a text to dst, and returns the number
-// of words, most+1 if there are more.
+// first appends the terms of the first most words of a text to dst, and returns the number of words, most+1 if
+// there are more.
 func (l *library) first(dst []int32, s string, most int) (list []int32, words int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,15 +112,15 @@ func (l *library) term(number int32) string {
 	return string(l.numbers.Terms().At(int(number)))
 }
 
-// lexicon numbers the terms of one answer from 0 in the order of their occurrence, those
-// of the question first, independently of the library's numbers.
+// lexicon renumbers the terms of the library for one answer: from 0 in the order of occurrence, beginning with
+// the terms of the question.
 type lexicon struct {
 	known  *library
-	number map[int32]int32 // by number in the library: the number here
-	met    []int32         // by number here: the number in the library
+	number map[int32]int32 // number in the lexicon, by number in the library
+	met    []int32         // number in the library, by number in the lexicon
 }
 
-// place returns the number here of a term of the library.
+// place returns the number in the lexicon of a term of the library.
 func (l *lexicon) place(id int32) int32 {
 	n, ok := l.number[id]
 	if !ok {
@@ -151,10 +151,10 @@ type Reader interface {
 	Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error)
 }
 
-// Func makes a [Reader] of a function. Its name is "function".
+// Func is a function that implements [Reader]. Its name is "function".
 type Func func(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error)
 
-// Name is "function".
+// Name returns "function".
 func (Func) Name() string { return "function" }
 
 // Read calls f.
@@ -162,24 +162,24 @@ func (f Func) Read(ctx context.Context, q graphrag.Question, evidence []graphrag
 	return f(ctx, q, evidence, derived)
 }
 
-// Mode is how a reader answers when the evidence does not contain the answer. The empty Mode means Open.
+// Mode says how a reader answers if the evidence does not contain the answer. The empty Mode means Open.
 type Mode string
 
-// The modes.
+// The values of Mode.
 const (
-	Open   Mode = "open"   // answer all the same
-	Reject Mode = "reject" // say Refusal
-	Cited  Mode = "cited"  // Reject, and refuse an answer that cites nothing it was shown
+	Open   Mode = "open"   // answer in any case
+	Reject Mode = "reject" // refuse with the text Refusal
+	Cited  Mode = "cited"  // as Reject, and refuse if no evidence is cited
 )
 
 func (m Mode) check(checks *opt.Checks) {
 	checks.Want(m == "" || m == Open || m.Rejects(), "Mode", strconv.Quote(string(m)), fmt.Sprintf("%q, %q or %q", Open, Reject, Cited))
 }
 
-// Rejects reports whether the mode refuses without evidence.
+// Rejects reports whether the mode refuses if the evidence does not contain the answer.
 func (m Mode) Rejects() bool { return m == Reject || m == Cited }
 
-// Refusal is the text of an answer that declines.
+// Refusal is the text of an answer that refuses.
 const Refusal = "The evidence does not contain the answer."
 
 // refuse returns the refusal of a reader that found no answer in the evidence.
@@ -187,17 +187,17 @@ func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer
 	return graphrag.Answer{Text: Refusal, Refused: true, Found: graphrag.Found{Evidence: evidence, Derived: derived}}
 }
 
-// SpanFinder finds the words of each passage that answer a question; a score above 0 says
-// that they do. local.Spans of graphrag/embed is one.
+// SpanFinder finds in each passage the words that answer a question; a score above 0 means that they do.
+// local.Spans of graphrag/embed implements it.
 type SpanFinder interface {
 	Name() string
 	Find(ctx context.Context, question string, passages []string) ([]text.Match, error)
 }
 
-// BySpans returns a reader that answers with the words that find finds in the evidence, in
-// the form Short, and else with the sentence around them. It refuses if no passage has a
-// span with a score above 0. Its confidence is the probability that find gives the words
-// against there being no answer. Lists and overviews are read by otherwise.
+// BySpans returns a reader that answers with words that find finds in the evidence: with these alone for the
+// form Short, otherwise with the sentence around them. It refuses if no passage has a span with a score above
+// 0. Its confidence is the probability that find assigns to the words rather than to no answer. Lists and
+// overviews are read by otherwise.
 func BySpans(find SpanFinder, otherwise Reader) Reader { return spans{find, otherwise} }
 
 type spans struct {
@@ -205,10 +205,8 @@ type spans struct {
 	otherwise Reader
 }
 
-// Name implements [Reader].
 func (s spans) Name() string { return "spans/" + s.find.Name() + "+" + s.otherwise.Name() }
 
-// Read implements [Reader].
 func (s spans) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
 	if q.Form == graphrag.List || q.Form == graphrag.Overview {
 		return s.otherwise.Read(ctx, q, evidence, derived)
@@ -219,7 +217,7 @@ func (s spans) Read(ctx context.Context, q graphrag.Question, evidence []graphra
 	}
 	found, err := s.find.Find(ctx, q.Text, passages)
 	if err != nil {
-		return graphrag.Answer{}, fmt.Errorf("reader: %w", err)
+		return graphrag.Answer{}, fmt.Errorf("reader: find spans: %w", err)
 	}
 	best := -1
 	for i, f := range found {

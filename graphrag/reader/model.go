@@ -23,33 +23,33 @@ import (
 
 // ModelOptions are the options of [ByModel].
 type ModelOptions struct {
-	// Model answers. It is required.
+	// Model answers questions. It is required.
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
-	// Instruction is said in place of ours, e.g. the text of [Minimal]. The material follows between marks,
-	// then the question. Citations are made of what the model is asked for by it, if anything.
+	// Instruction replaces the reader's own instruction, e.g. by the text of [Minimal]. The evidence follows
+	// between marks, then the question. Only citations that the instruction asks for can be found in the reply.
 	Instruction string
 }
 
-// Minimal returns an instruction that states only the mode, after the rules that Youtu-GraphRAG compares
-// its modes by (arXiv 2508.19855, appendix A), in our words. Results depend on the instruction: the paper's
-// figures are comparable to figures with this instruction.
+// Minimal returns an instruction that states only the mode, with the rules by which Youtu-GraphRAG compares its
+// modes (arXiv 2508.19855, appendix A), in this project's words. Results depend on the instruction: compare
+// figures of that paper with figures under this instruction.
 func Minimal(m Mode) string {
 	req, err := templates.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the template is embedded in the program
 	}
 	return req.Messages[0].Text
 }
 
-// ByModel returns a reader that asks a language model. Passages, facts and reports are numbered, and what
-// the model cites becomes citations; in open mode it marks its own knowledge, and that becomes one as
-// well. The marks are taken out of the answer. A mark at a sentence whose numbers, names or quotation its
-// pieces lack leads nowhere and counts as Unread. The instruction depends on the form of the question.
+// ByModel returns a reader that asks a language model. Passages, facts and reports are numbered, and the marks
+// by which the model cites them become citations; in open mode it also marks its own knowledge. The marks are
+// removed from the answer. A mark is not used, and counts as Unread, if the pieces that it names lack the
+// numbers, names or quotations of its sentence. The instruction depends on the form of the question.
 //
 // Without evidence, Open asks the model for its own knowledge, and Reject refuses without a call. Errors of the
-// model are wrapped; a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
+// model are wrapped. If a reply in prose was cut off, the answer ends with [Cut], and it counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
 	o.Mode.check(&checks)
@@ -63,7 +63,6 @@ func ByModel(o ModelOptions) (Reader, error) {
 
 type byModel struct{ o ModelOptions }
 
-// Name implements [Reader].
 func (r *byModel) Name() string {
 	name := "model/" + string(r.o.Mode) + "/" + r.o.Model.Name()
 	switch r.o.Instruction {
@@ -75,23 +74,22 @@ func (r *byModel) Name() string {
 	return name + "/own instruction"
 }
 
-// Read implements [Reader].
 func (r *byModel) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
 	return r.answer(ctx, q, evidence, derived, nil)
 }
 
-// Stream implements [Streamer]. A mark of a citation is held back until it is
-// whole, and what may become a refusal until it is none.
+// Stream implements [Streamer]. It holds back the mark of a citation until it is complete, and the beginning of
+// an answer as long as it may become a refusal.
 func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		var raw, shown string
 		seen := 0
-		enough := errors.New("the reader of the stream has enough")
+		enough := errors.New("the caller stopped reading the stream")
 		a, err := r.answer(ctx, q, evidence, derived, func(piece string) error {
 			raw += piece
 			settled := settledOf(raw)
 			if 64*(len(settled)-seen) < seen {
-				return nil // a long answer is read again by a part of its length at a time
+				return nil // a long answer is parsed again only after it has grown by a part of its length
 			}
 			seen = len(settled)
 			if shown == "" && mayWrap(settled, q.Text) {
@@ -115,8 +113,8 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 }
 
-// mayWrap reports whether the beginning of a reply can be part of what [replies.Unwrap] takes off: an opening mark, a label,
-// an announcement or the question.
+// mayWrap reports whether the beginning of a reply may be a part that [replies.Unwrap] removes: an opening
+// mark, a label, an announcement or the question.
 func mayWrap(begun, question string) bool {
 	text, asked := strings.TrimLeft(replies.Unwrap(begun, question), "*_# "), oneLine(question)
 	if text == "" || strings.ContainsRune("\"'“”„‘«»「『{[<`~\\$", []rune(strings.TrimSpace(begun))[0]) {
@@ -126,11 +124,11 @@ func mayWrap(begun, question string) bool {
 	return len(text) < maxAnnounced && (!strings.ContainsAny(text, "\n.!?。") || strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") || strings.HasPrefix(asked, said) || asked != "" && strings.HasSuffix(said, asked))
 }
 
-// maxAnnounced is the length of the longest announcement of an answer, in bytes.
+// maxAnnounced is the largest length of an announcement of an answer, in bytes.
 const maxAnnounced = 120
 
-// settledOf returns the part of an unfinished reply that can be shown: whole words, without the beginning of a mark or of a
-// list of marks.
+// settledOf returns the part of an unfinished reply that can be shown: whole words, without an unfinished
+// citation mark or list of marks at the end.
 func settledOf(raw string) string {
 	raw = raw[:strings.LastIndexAny(raw, " \n")+1]
 	for _, open := range []string{"[", "【", "［", "(", "<"} {
@@ -144,7 +142,7 @@ func settledOf(raw string) string {
 	return raw
 }
 
-// answer asks the model; piece is called with parts of the reply, if it is not nil.
+// answer asks the model. If piece is not nil, it is called with each part of the reply.
 func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived, piece func(string) error) (graphrag.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
@@ -154,10 +152,10 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 	req, err := r.request(ctx, q, evidence, derived)
 	if err != nil {
-		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
+		return graphrag.Answer{}, fmt.Errorf("reader: make the prompt for %q: %w", q.Text, err)
 	}
 	if r.o.Mode == Cited {
-		piece = nil // what no citation holds for is not shown
+		piece = nil // sentences without a valid citation must not be shown
 	}
 	reply, err := llm.Stream(ctx, r.o.Model, req, piece)
 	cut := partOf(&reply, err)
@@ -178,18 +176,19 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	return answer, nil
 }
 
-// Declined returns a context under which a reader that may refuse does so without a call: who searched found that the
-// material has no answer ([graphrag.Found].Declined).
+// Declined returns a context in which a reader whose mode can refuse does so without asking a model. It is for
+// callers whose search has found that the texts have no answer ([graphrag.Found].Declined).
 func Declined(ctx context.Context) context.Context {
 	return context.WithValue(ctx, declinedKey{}, true)
 }
 
 type declinedKey struct{}
 
-// Cut ends the text of an answer whose reply was cut at the limit of tokens.
+// Cut is the end of an answer whose reply was cut at the limit of tokens.
 const Cut = " […]"
 
-// partOf makes a reply of the text of one that was cut, unless it is an object, and reports whether it did.
+// partOf sets the reply to the text that was received before it was cut, unless the text is a JSON object, and
+// reports whether it did.
 func partOf(reply *llm.Reply, err error) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Kind != llm.ErrTruncated {
@@ -206,8 +205,8 @@ func partOf(reply *llm.Reply, err error) bool {
 	return true
 }
 
-// refuses reports whether a reply declines to answer. In open mode one that says so of
-// the evidence and continues from memory does not.
+// refuses reports whether an answer is a refusal. In open mode an answer that first says that the evidence does
+// not help, and then continues from the model's own knowledge, is not.
 func (r *byModel) refuses(asked string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
@@ -219,11 +218,11 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("reader", promptFiles)
 
-// request writes the prompt for a question: the rules as the system message,
-// the material and the question as the user's. Equal input gives equal bytes.
+// request makes the prompt for a question: the rules are the system message, the evidence and the question the
+// user's message. Equal input gives equal bytes.
 func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
 	question := prompts.Printable(q.Text)
-	data := derivedData(derived) // the question has no part in the marks: equal evidence begins equal prompts, which providers keep
+	data := derivedData(derived) // the marks do not depend on the question, so that equal evidence begins equal prompts, which providers cache
 	for i, h := range evidence {
 		data = append(data, prompts.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
 	}
@@ -242,7 +241,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	return req, err
 }
 
-// passage returns the text of a chunk for the prompt: the title of its page, if any, and the text.
+// passage returns the text of a chunk for the prompt: the title of its page, if any, then the text.
 func passage(c graphrag.Chunk) string {
 	body := prompts.Printable(strings.TrimSpace(c.Shown()))
 	title := strings.Join(strings.Fields(prompts.Printable(c.Title)), " ")
@@ -252,13 +251,13 @@ func passage(c graphrag.Chunk) string {
 	return "Page: " + title + "\n" + body
 }
 
-// long reports whether a derived text of this kind is shown by itself, as a passage
-// is, and grown whether it refers to several sources and is cited as a report.
+// long reports whether a derived text of a kind stands alone in the prompt, as a passage does; grown reports
+// whether it refers to several sources and is cited as a report.
 func long(kind string) bool  { return kind == "report" || kind == "summary" || kind == "answer" }
 func grown(kind string) bool { return long(kind) || kind == "point" }
 
-// numbered are the places of derived texts in the order of their numbers: facts are
-// cited as [F1], [F2], … and reports as [R1], ….
+// numbered returns the indexes of derived texts in the order of their numbers: facts are cited as [F1], [F2],
+// …, reports as [R1], ….
 func numbered(derived []graphrag.Derived) (facts, reports []int) {
 	for i, d := range derived {
 		if grown(d.Kind) {
@@ -270,8 +269,8 @@ func numbered(derived []graphrag.Derived) (facts, reports []int) {
 	return facts, reports
 }
 
-// derivedData shows derived texts in their order: long ones each between marks of
-// its own, neighbours among the short ones as the lines of one list.
+// derivedData returns derived texts for the prompt, in their order: each long one between marks of its own,
+// consecutive short ones as lines of one list.
 func derivedData(derived []graphrag.Derived) (data []prompts.Data) {
 	next := map[string]int{"F": 1, "R": 1}
 	for i := 0; i < len(derived); {
@@ -301,16 +300,17 @@ func prefixOf(kind string) string {
 	return "F"
 }
 
-// noLetters are cut from the kind of a derived text in its label, so that it cannot close a mark.
+// noLetters matches characters that are removed from the kind in the label of a derived text: they could close
+// a mark.
 var noLetters = regexp.MustCompile(`\PL+`)
 
-// Streamer is a [Reader] that also hands out an answer while it is written. Each Answer that is yielded has
-// a longer beginning of the text, the last is what Read would return. An error ends the stream.
+// Streamer is a [Reader] that also yields an answer while it is written. Each Answer has a longer beginning of
+// the text, the last one is the Answer that Read returns. An error ends the stream.
 type Streamer interface {
 	Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error]
 }
 
-// Stream reads piece by piece if the reader is a [Streamer], else all at once.
+// Stream yields an answer part by part if the reader is a [Streamer], otherwise the whole answer at once.
 func Stream(ctx context.Context, r Reader, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
 	if s, ok := r.(Streamer); ok {
 		return s.Stream(ctx, q, evidence, derived)

@@ -13,21 +13,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// How statements of an overview are chosen.
+// Parameters for the choice of the statements of an overview.
 const (
-	centralPart  = 2.0  // weight of centrality beside the score
+	centralPart  = 2.0  // weight of centrality relative to the score
 	summaryFloor = 0.3  // share of the best score that a statement must reach
-	sameFact     = 0.7  // similarity from which two statements are one fact
-	likeLoss     = 0.25 // loss by similarity to a chosen statement
+	sameFact     = 0.7  // similarity from which two statements count as the same fact
+	likeLoss     = 0.25 // loss by similarity to a chosen statement, relative to it
 	pageLoss     = 1.0  // loss for each chosen statement of the same page
-	maxCompared  = 200  // statements that are compared with each other
-	minSentence  = 6    // words of a statement
+	maxCompared  = 200  // largest number of statements that are compared with each other
+	minSentence  = 6    // least number of words of a statement
 )
 
-// overview returns the statements of an overview: those with high scores that are similar to many others,
-// no two of them the same fact. As in LexRank (Erkan and Radev 2004) a statement is central by its
-// similarity to the others, each weighted by its score. The ten best scores alone had an F1 of 1.8 on 138
-// questions of WildGraphBench, this 2.2, which so few questions do not tell apart.
+// overview returns the statements of an overview: those with high scores that are similar to many others, no
+// two of them the same fact. As in LexRank (Erkan and Radev 2004), a statement is central by its similarities
+// to the others, each weighted by the score of the other. On 138 questions of WildGraphBench this has an F1 of
+// 2.2; the ten best scores alone had 1.8, a difference that is not significant on so few questions.
 func (c *corpus) overview(scores []float64, limit int) []int {
 	pool := c.statements(scores)
 	weights := c.rarities()
@@ -43,7 +43,7 @@ func (c *corpus) overview(scores []float64, limit int) []int {
 	central := make([]float64, len(pool))
 	for a := range pool {
 		for b := range a {
-			if s := similar(a, b); s < repeated { // a repetition does not make a statement central
+			if s := similar(a, b); s < repeated { // a repetition adds nothing to the centrality
 				central[a] += s * scores[pool[b]]
 				central[b] += s * scores[pool[a]]
 			}
@@ -57,7 +57,7 @@ func (c *corpus) overview(scores []float64, limit int) []int {
 	for n, i := range pool {
 		worth[n] = scores[i] * (1 + centralPart*central[n]/most)
 	}
-	closest := make([]float64, len(pool)) // similarity to the nearest chosen statement
+	closest := make([]float64, len(pool)) // similarity of each statement to the nearest chosen one
 	var chosen []int
 	taken := make(map[string]int)
 	for len(chosen) < limit {
@@ -80,8 +80,8 @@ func (c *corpus) overview(scores []float64, limit int) []int {
 	return c.byPage(chosen)
 }
 
-// statements returns the candidates that can be statements of an overview, best first:
-// whole sentences if there are any.
+// statements returns the candidates for statements of an overview, best first: whole sentences, or other
+// candidates if there are none.
 func (c *corpus) statements(scores []float64) []int {
 	var pool, rest []int
 	top := slices.Max(scores)
@@ -102,8 +102,8 @@ func (c *corpus) statements(scores []float64) []int {
 	return pool[:min(len(pool), maxCompared)]
 }
 
-// rarities returns the weights of all terms by how many candidates have them; the terms
-// of the question, which all candidates share, have none.
+// rarities returns the weights of all terms by the number of candidates that contain them. Terms of the
+// question, which all candidates share, have weight 0.
 func (c *corpus) rarities() []float64 {
 	out := make([]float64, len(c.lexicon.met))
 	for i := range c.candidates {
@@ -121,7 +121,7 @@ func (c *corpus) rarities() []float64 {
 	return out
 }
 
-// shared returns the weight of the terms that two ascending lists have in common.
+// shared returns the weight of the terms that two ascending lists share.
 func shared(weights []float64, a, b []int32) float64 {
 	sum := 0.0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -139,7 +139,7 @@ func shared(weights []float64, a, b []int32) float64 {
 	return sum
 }
 
-// byPage groups chosen candidates by page, starting with the page of the best.
+// byPage groups chosen candidates by page, starting with the page of the best one.
 func (c *corpus) byPage(chosen []int) []int {
 	first := make(map[string]int)
 	for n, i := range chosen {
@@ -153,16 +153,16 @@ func (c *corpus) byPage(chosen []int) []int {
 	return chosen
 }
 
-// asksWhat is an English question for what or who something is, by its name of at most four words. One that
-// relates it to something else ("What is the colour of owls?") asks for a property.
+// asksWhat matches an English question for what or who something is, with a name of at most four words. A
+// question that relates the name to something else ("What is the colour of owls?") asks for a property.
 var (
 	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:(?:an?|(the))\s+)?([^\s?]{1,99}(?:\s+[^\s?]{1,99}){0,3})[\s?.!]*$`)
 	relating = regexp.MustCompile(`(?i)\b(?:the|of|in|on|at|for|to|by|with|from|than|that|which|this|these|those|there|it|he|she|they|my|your|our|his|her|its|their|not)\b|['’]s\b`)
 )
 
-// definition returns what matches a text that defines what a question asks for, nil if it asks
-// for something else: "Leiden is", "The Leiden algorithm was", "Edmund Carrick (1829–1894), an",
-// "Quoin:", "A judge decides", and for a person, or "the X", also "is treasurer".
+// definition returns a pattern for texts that define the subject of a question, nil if the question does not
+// ask for a definition: "Leiden is", "The Leiden algorithm was", "Edmund Carrick (1829–1894), an", "Quoin:", "A
+// judge decides", and for a person, or "the X", also "is treasurer".
 func definition(question string, language text.Language) *regexp.Regexp {
 	m := asksWhat.FindStringSubmatch(question)
 	if m == nil || language != text.English || !utf8.ValidString(m[3]) || relating.MatchString(m[3]) {
@@ -186,8 +186,8 @@ func definition(question string, language text.Language) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join(forms, "|"))
 }
 
-// defines reports whether a candidate defines what the question asks for. A row of a table
-// does not: its first column may be a name in a table of anything.
+// defines reports whether a candidate defines the subject of the question. A row of a table does not: any table
+// may have names in its first column.
 func (c *corpus) defines(x *candidate) bool {
 	return c.q.defined != nil && x.kind != load.Row && x.kind != load.Code && (c.q.defined.MatchString(x.text) || c.q.defined.MatchString(c.shown(x)))
 }

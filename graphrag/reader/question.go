@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxTerms is the number of distinct terms of a question that are used, one bit each. Of a
-// longer question the first ones are used.
+// maxTerms is the number of distinct terms of a question that are used, one bit each. Of a longer question only
+// the first ones are used.
 const maxTerms = 63
 
 // set is a set of the question's terms.
@@ -34,30 +34,30 @@ func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
 // inquiry is an analyzed question. Its terms have the lowest numbers of the lexicon.
 type inquiry struct {
 	text    string
-	terms   int             // how many
-	names   set             // terms of names: with capital letters or digits
-	named   map[string]bool // the words of names, in lower case
+	terms   int             // number of terms
+	names   set             // terms of names: words with capital letters or digits
+	named   map[string]bool // words of names in lower case
 	weak    set             // terms of the wording of questions, such as "name" or "list"
 	want    shape
-	defined *regexp.Regexp    // matches a definition of its subject, if it asks for one
-	yesNo   bool              // asks for yes or no
-	shapes  map[string]shape  // of words of its language, beside the English ones
-	weight  [maxTerms]float64 // for ranking
+	defined *regexp.Regexp    // matches a definition of the subject, if one is asked for
+	yesNo   bool              // it is to be answered by yes or no
+	shapes  map[string]shape  // shapes of words of its language; English ones are known
+	weight  [maxTerms]float64 // weight of each term for ranking
 	total   float64
 }
 
-// weakPart is the weight, for confidence, of a term of the wording of questions.
+// weakPart is the weight of a word such as "name" or "list" in the confidence.
 const weakPart = 0.3
 
-// asking are words that many questions and few answers contain, as stems. They only count
-// less, since a stem may also be an asked word: "mean" the verb and "mean" the value.
+// asking are stems of words that many questions and few answers contain. They have a lower weight, but not 0,
+// since a stem may also be the word asked for: "mean" the verb and "mean" the value.
 var asking = strings.Fields(`accord regard concern specif describ explain identifi mean call name use usual happen tell give
 	kind type sort exact main primari certain list state provid find get know much mani long old far
 	does did do has have had was were is are been will would can could should must may
 	cost price pay paid spend spent day year month date time number city countri person team compani
 	answer question reason way thing summar overview relat involv includ particular respect`)
 
-// hanziAsking are characters of the wording of Chinese questions.
+// hanziAsking are characters that ask in Chinese questions.
 const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为如能可以我你们请被和与或及个位吧啊这那于从到将把由"
 
 // newQuestion analyzes a question and numbers its terms.
@@ -65,7 +65,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 	q := &inquiry{text: s, defined: definition(s, language), want: wordings()[text.English].wanted(s) | wordings()[text.Chinese].wanted(s), yesNo: asksYesNo(s)}
 	w := wordings()[language]
 	if language == text.English || language == text.Chinese {
-		w = nil // the rules are here
+		w = nil // the rules for English are in this file
 	}
 	if w != nil {
 		q.want, q.yesNo, q.shapes = w.wanted(s), w.begins(s, "yes"), w.shapes
@@ -75,7 +75,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 		if unspacedAsking(string(word), language) {
 			return true
 		}
-		id := -1 // of a stop word
+		id := -1 // a stop word has no number
 		if known := l.known.number(word); known >= 0 {
 			id = int(l.place(known))
 		}
@@ -94,8 +94,8 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 	return q
 }
 
-// unspacedAsking reports whether a word contains a character of hanziAsking; in Japanese of
-// hiragana, of which particles and endings are made.
+// unspacedAsking reports whether a word contains a character of hanziAsking or, in Japanese, hiragana, of which
+// particles and endings consist.
 func unspacedAsking(word string, language text.Language) bool {
 	if language == text.Japanese {
 		return strings.ContainsAny(word, "誰何") || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
@@ -103,8 +103,8 @@ func unspacedAsking(word string, language text.Language) bool {
 	return strings.ContainsAny(word, hanziAsking)
 }
 
-// capitalized returns the words of a question, folded, with a digit, or with a capital
-// letter and not at its beginning, if capital letters make names.
+// capitalized returns words of a question in lower case: those with a digit and, if capital letters mark names
+// in its language, those with a capital letter except the first word.
 func capitalized(s string, names bool) map[string]bool {
 	out := make(map[string]bool)
 	for i, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
@@ -115,12 +115,12 @@ func capitalized(s string, names bool) map[string]bool {
 	return out
 }
 
-// usual is the number of candidates that rarity is counted over: a fixed number, so that other findings
-// does not change what a term weighs.
+// usual is the number of candidates from which the weight of a term is computed: it is fixed, so that the
+// weight does not depend on how many candidates were found.
 const usual = 1000
 
-// common reports whether a text has a word of the question's names without its capital only: "a
-// privilege" is not "Privilege".
+// common reports whether a text has a word of the question's names only in lower case: "a privilege" is not
+// "Privilege".
 func (q *inquiry) common(s string) bool {
 	for w := range q.named {
 		first, n := utf8.DecodeRuneInString(w)
@@ -131,7 +131,7 @@ func (q *inquiry) common(s string) bool {
 	return false
 }
 
-// weigh sets the weights of the terms by how many candidates contain each.
+// weigh sets the weights of the terms by the number of candidates that contain each.
 func (q *inquiry) weigh(df *[maxTerms]int) {
 	q.total = 0
 	for t := range q.terms {
@@ -153,29 +153,30 @@ func (q *inquiry) of(s set) float64 {
 	return sum
 }
 
-// plain returns the weight of a set of terms for confidence: one, or less for question words such as "which".
+// plain returns the weight of a set of terms for the confidence: 1 for each, weakPart for words that ask, such
+// as "which".
 func (q *inquiry) plain(s set) float64 {
 	return float64((s &^ q.weak).count()) + weakPart*float64((s&q.weak).count())
 }
 
-// asksYesNo reports whether a question asks for yes or no.
+// asksYesNo reports whether a question is to be answered by yes or no.
 func asksYesNo(question string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(question)), " ")
 	return slices.Contains(strings.Fields("is are was were do does did can could may must should will would has have had"), first) ||
 		strings.ContainsAny(question, "吗")
 }
 
-// shape is a set of kinds of answers that a text contains.
+// shape is a set of kinds of values that a text contains, such as a date or a name.
 type shape uint8
 
 const (
 	hasNumber shape = 1 << iota
 	hasDate
-	hasName // a capital letter inside the text
+	hasName // a capital letter, except in the first word
 	hasMoney
 )
 
-// shows reports whether a text has any of the shapes.
+// shows reports whether a text has one of the wanted shapes.
 func (q *inquiry) shows(s string) bool {
 	want := q.want
 	if want == 0 {
@@ -184,7 +185,7 @@ func (q *inquiry) shows(s string) bool {
 	if want&hasMoney != 0 && strings.ContainsAny(s, "€$£¥元円") {
 		return true
 	}
-	var before shape // of the last word
+	var before shape // shape of the word before
 	first := true
 	for word := range strings.FieldsSeq(s) {
 		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
@@ -241,16 +242,16 @@ func shapeOf(word string, first bool) shape {
 	return out | known
 }
 
-// topic is the subject of a sentence, to which the pronouns of the next sentence refer, in
-// English. An empty part is unknown: a pronoun for it refers to nothing.
+// topic is the subject of a sentence, to which the pronouns of the next English sentence may refer. An empty
+// part is unknown: then a pronoun refers to nothing.
 type topic struct {
 	thing, person string // the topics that "it" and "they", and "he" and "she" refer to
-	shown         string // the sentence or heading that names it, and those between
-	from          int    // where these begin, -1 for a heading
-	links         int    // sentences since it was named
+	shown         string // text from the sentence or heading that names the topic to the last sentence
+	from          int    // offset of shown, -1 for a heading
+	links         int    // number of sentences since the one that names it
 }
 
-// maxLinks is the number of sentences between a pronoun and the subject it refers to.
+// maxLinks is the largest number of sentences between a pronoun and the subject to which it refers.
 const maxLinks = 2
 
 // Patterns for the parts of a sentence. The subject ends before an auxiliary verb, a preposition,
@@ -279,7 +280,7 @@ func pronoun(sentence string) string {
 	return strings.ToLower(cmp.Or(m[1], "it"))
 }
 
-// newTopic is the topic of a sentence whose subject is no pronoun.
+// newTopic returns the topic of a sentence whose subject is not a pronoun.
 func newTopic(sentence string, from int) topic {
 	m := subject.FindStringSubmatch(sentence)
 	untold := m != nil && m[2] == "" && !strings.Contains(m[1], " ")                                                  // "Old walls lean" has the ending too early
@@ -302,7 +303,7 @@ func newTopic(sentence string, from int) topic {
 	return t
 }
 
-// next returns the topic after a sentence, and what the pronoun that is its subject refers to.
+// next returns the topic after a sentence, and the words to which the pronoun that is its subject refers.
 func (t topic) next(sentence string, from int) (after topic, stands string) {
 	p := pronoun(sentence)
 	if p == "" {
@@ -327,8 +328,8 @@ func (t topic) next(sentence string, from int) (after topic, stands string) {
 //go:embed wordings.txt
 var wordingText string
 
-// wording is how a language asks, and how its answers look: phrases by key, parted by commas, stems of
-// words that ask, shapes of words, and the numbers from 0 to 12 of the words that have them.
+// wording describes how questions are asked in a language and how answers look: lists of phrases by key, stems
+// of words that ask, shapes of words, and words for the numbers from 0 to 12.
 type wording struct {
 	phrases  map[string]string
 	asking   map[string]bool
@@ -360,7 +361,7 @@ var wordings = sync.OnceValue(func() map[text.Language]*wording {
 		if key == "asking" {
 			a, err := text.New(text.Options{Language: text.Language(language)})
 			if err != nil {
-				panic(err) // a language of package text
+				panic(err) // the file names a language that package text does not know
 			}
 			for _, term := range a.Terms(words) {
 				w.asking[term] = true
@@ -370,8 +371,8 @@ var wordings = sync.OnceValue(func() map[text.Language]*wording {
 	return out
 })
 
-// entries calls each with the lines "key: value" of a text and the language in brackets above them. Lines that
-// begin with # are comments.
+// entries calls each with every line "key: value" of a text and the language, which is in brackets above it.
+// Lines that begin with # are comments.
 func entries(s string, each func(language, key, value string)) {
 	language := ""
 	for line := range strings.Lines(s) {
@@ -385,8 +386,8 @@ func entries(s string, each func(language, key, value string)) {
 	}
 }
 
-// numeralsOf are the numbers that a text writes as words of a language, "#3" of three, or of any language if it
-// is not known. A word beside another one of numbers is a part of a larger number.
+// numeralsOf returns the numbers that a text writes as words of a language, such as "#3" for three; of all
+// languages if it is unknown. A word next to another number word is part of a larger number and is left out.
 func numeralsOf(s string, language text.Language) (out []string) {
 	w := wordings()[language]
 	if w == nil {
@@ -413,8 +414,8 @@ func numeralsOf(s string, language text.Language) (out []string) {
 	return out
 }
 
-// has reports whether a question, folded, has one of the phrases of a key: whole words where the
-// language parts them.
+// has reports whether a question, in the form that folded returns, contains a phrase of a key: as whole words,
+// if the language separates words.
 func (w *wording) has(folds, key string) bool {
 	for p := range strings.SplitSeq(w.phrases[key], ", ") {
 		if p != "" && (strings.Contains(folds, " "+p+" ") || strings.ContainsFunc(p, text.Unspaced) && strings.Contains(folds, p)) {
@@ -424,7 +425,7 @@ func (w *wording) has(folds, key string) bool {
 	return false
 }
 
-// wanted is [wanted] in the language.
+// wanted returns the shapes that a question asks for, as the function [wanted] does for English.
 func (w *wording) wanted(words string) (s shape) {
 	asked := folded(words)
 	if w.has(asked, "date") {
@@ -441,7 +442,7 @@ func (w *wording) wanted(words string) (s shape) {
 	return s
 }
 
-// folded are the words of a question in lower case, with a blank before and behind each.
+// folded returns the words of a question in lower case, with a blank before and after each.
 func folded(words string) string {
 	return " " + strings.ToLower(strings.Join(strings.FieldsFunc(words, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
@@ -454,8 +455,8 @@ func (w *wording) begins(words, key string) bool {
 	return w.has(" "+first+" ", key)
 }
 
-// spoken is the language that evidence is read in: the language of the question, or of the evidence if
-// the question has no sign of one.
+// spoken returns the language in which evidence is read: the language of the question, or, if it cannot be
+// recognized, of most of the evidence.
 func spoken(asked string, evidence []graphrag.Hit) text.Language {
 	if l := text.LanguageOf(asked); l != "" {
 		return l

@@ -295,7 +295,7 @@ func TestBySpans(t *testing.T) {
 			t.Errorf("%q: citations %+v, want %+v; confidence %v", tt.q.Text, a.Citations, tt.cited, a.Confidence)
 		}
 	}
-	check.Fails(t, check.Err(r.Read(t.Context(), graphrag.Question{}, evidence, nil)), "reader: no question")
+	check.Fails(t, check.Err(r.Read(t.Context(), graphrag.Question{}, evidence, nil)), "reader: find spans: no question")
 }
 
 func ExampleExtractive() {

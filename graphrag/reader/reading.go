@@ -12,65 +12,65 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// What prose must be like to be quoted, on pages of the web: navigation and cookie
-// banners are made of links and signs.
+// Conditions for quoting prose from web pages: navigation and cookie banners consist of links and symbols.
 const (
 	maxWords    = 90
-	minLetters  = 0.6 // share of letters among the characters that are not blank
-	maxLinkPart = 0.6 // share of bytes that stripping the links takes away
-	minLine     = 24  // characters under which a line need not be made of letters
-	minHeadline = 5   // words of a heading that says something
-	maxItem     = 40  // words of an item that is quoted whole
-	maxOuter    = 8   // words of the item around a nested one that are quoted with it
-	maxList     = 55  // words of a list that is quoted whole
-	maxNote     = 80  // bytes of a line that is a cookie note if it says so
+	minLetters  = 0.6 // least share of letters among the characters other than blanks
+	maxLinkPart = 0.6 // largest share of bytes that belong to the targets of links
+	minLine     = 24  // number of characters below which minLetters does not apply
+	minHeadline = 5   // least number of words of a heading that is quoted
+	maxItem     = 40  // largest number of words of a list item that is quoted whole
+	maxOuter    = 8   // largest number of words of an outer item that is quoted before a nested one
+	maxList     = 55  // largest number of words of a list that is quoted whole
+	maxNote     = 80  // bytes below which a line that mentions cookies is not quoted
 )
 
-// What a candidate is worth that is no whole sentence.
+// Factors for quotes that are not whole sentences.
 const (
 	headlinePart = 0.9
-	cutPart      = 0.7 // of one that begins or ends elsewhere
+	cutPart      = 0.7 // for a sentence whose beginning or end is missing
 )
 
-// shownText is a text with the text before it.
+// shownText is a text to read, with its title and the lines before it.
 type shownText struct{ lead, title, text string }
 
-// reading has the parts of a text that may be quoted, whatever is asked.
+// reading holds the parts of a text that may be quoted, independent of the question.
 type reading struct {
-	title  []int32 // the terms of the title
-	lead   int     // bytes before the text itself
+	title  []int32 // terms of the title
+	lead   int     // number of bytes before the text itself
 	titled bool    // the text begins with its title
-	shift  int     // subtracted from an offset for one into the text
+	shift  int     // difference between offsets in the parsed text and in the text
 	blocks []load.Block
-	// terms has the terms of each block on which other blocks depend, by its index; page has the terms of the text.
+	// terms has the terms of each block on which other blocks depend, by the index of the block; page has those
+	// of the text.
 	terms  [][]int32
 	page   []int32
 	quotes []quotation
 }
 
-// quotation is something that may be quoted: a sentence, an item, a row, a definition, a
-// line of code, a list with what leads into it.
+// quotation is a text that may be quoted: a sentence, an item, a row, a definition, a line of code, or a list
+// with the line before it.
 type quotation struct {
-	text    string // as it is shown, on one line
-	said    string // without the names of columns
-	block   int    // that contains it
+	text    string // text as it is quoted, on one line
+	said    string // text without the names of columns
+	block   int    // index of the block that contains it
 	span    text.Span
 	kind    load.Kind
 	words   int
 	quality float64 // factor for cut sentences and headings
-	list    bool    // a list with what leads into it: it holds what block says
+	list    bool    // it is a list with the line before it, which is the block
 	entry   bool    // looks like an entry of a bibliography
-	has     []int32 // its terms, each once, as they come
-	asked   []int32 // the terms of a question of the page that it may answer
-	section []int32 // the terms of the line that opens its part of a code
-	// stands has the terms of what the pronoun that is its subject refers to, of which
-	// before is the sentence or heading; from is where that begins, -1 for a heading.
+	has     []int32 // its terms, in the order of the text, each once
+	asked   []int32 // terms of the question before it on the page that it may answer
+	section []int32 // terms of the section header of configuration code
+	// stands has the terms to which the pronoun that is its subject refers, before is the sentence or heading
+	// with these terms, and from the offset of that, -1 for a heading.
 	stands []int32
 	before string
 	from   int
 }
 
-// newReading reads a text. A title that is its first line is a heading and no part of the first sentence.
+// newReading parses a text. If its first line is the title, it is a heading and not part of the first sentence.
 func newReading(from shownText, known *library) *reading {
 	r := &reading{title: known.terms(from.title), shift: len(from.lead)}
 	lead, s := from.lead, from.text
@@ -99,7 +99,7 @@ func newReading(from shownText, known *library) *reading {
 	return r
 }
 
-// aboves finds the terms of the blocks that other blocks depend on.
+// aboves computes the terms of the blocks on which other blocks depend.
 func (r *reading) aboves(known *library) {
 	r.terms = make([][]int32, len(r.blocks))
 	needed := make([]bool, len(r.blocks))
@@ -118,19 +118,19 @@ func (r *reading) aboves(known *library) {
 	}
 }
 
-// blockReader makes quotes of the blocks of a text.
+// blockReader makes quotations from the blocks of a text.
 type blockReader struct {
 	*reading
 	known *library
-	asked []int32 // the terms of a question that the page asked last and that is answered next
-	by    int     // the heading under which it was asked
+	asked []int32 // terms of the last question on the page, if the answer may follow
+	by    int     // index of the heading above that question
 	found []quotation
-	has   []int32 // the terms of all that was found
+	has   []int32 // terms of all quotations
 	page  []int32
-	topic topic // of the last sentence
+	topic topic // topic of the last sentence
 }
 
-// own are the quotes that were found, and their terms, in memory of their size.
+// own returns copies of the quotations and their terms that use no more memory than they need.
 func (r *blockReader) own() []quotation {
 	found, has := slices.Clone(r.found), slices.Clone(r.has)
 	for i := range found {
@@ -149,7 +149,7 @@ func (r *blockReader) block(i int) {
 		if b.Kind == load.Heading {
 			r.heading(i, b, false)
 		}
-		return // it is before the piece
+		return // the block is in the lead, which is not quoted
 	}
 	switch b.Kind {
 	case load.Heading:
@@ -169,11 +169,11 @@ func (r *blockReader) block(i int) {
 	}
 }
 
-// heading adds a heading that is a headline; one that asks is answered by what follows.
+// heading adds a heading that is a headline. If the heading is a question, the text after it may answer it.
 func (r *blockReader) heading(i int, b load.Block, inside bool) {
 	r.asked = nil
 	plain := load.Plain(b.Text)
-	if (b.End > r.lead || r.titled) && countWords(plain) <= maxOuter && !isQuestion(plain) { // it is the topic of the sentence below
+	if (b.End > r.lead || r.titled) && countWords(plain) <= maxOuter && !isQuestion(plain) { // the next sentence may refer to it by a pronoun
 		r.topic = topic{thing: plain, person: plain, shown: plain, from: -1}
 	}
 	if isQuestion(plain) {
@@ -185,7 +185,7 @@ func (r *blockReader) heading(i int, b load.Block, inside bool) {
 	}
 }
 
-// item adds an item of a list, and before the first one the whole list with what leads into it.
+// item adds an item of a list, and, with the first item, the whole list and the line before it.
 func (r *blockReader) item(i int, b load.Block) {
 	first := i == 0 || r.blocks[i-1].Kind != load.Item
 	if lead := b.Lead; first && (lead < 0 || r.blocks[lead].Kind != load.Item) {
@@ -208,7 +208,7 @@ func (r *blockReader) item(i int, b load.Block) {
 	r.add(i, text.Span{End: len(b.Text)}, plain, 1)
 }
 
-// list adds the list that begins with block i.
+// list adds the list that begins at block i, with the block lead before it.
 func (r *blockReader) list(i, lead int) {
 	if lead < 0 {
 		lead = r.blocks[i].Under
@@ -241,7 +241,7 @@ func (r *blockReader) list(i, lead int) {
 	}
 }
 
-// row adds a row of a table under the names of its columns.
+// row adds a row of a table, each cell after the name of its column.
 func (r *blockReader) row(i int, b load.Block) {
 	header := load.Block{}
 	if b.Lead >= 0 && r.blocks[b.Lead].Kind == load.Header {
@@ -267,10 +267,10 @@ func (r *blockReader) row(i int, b load.Block) {
 	}
 }
 
-// code adds the lines of code, comments together with the line that they are about.
+// code adds the lines of code; comments are quoted with the line after them.
 func (r *blockReader) code(i int, b load.Block) {
 	start := 0
-	var section []int32 // of the last line that opens something
+	var section []int32 // terms of the last line in brackets, such as [server]
 	for at := 0; at < len(b.Text); {
 		end := at + len(b.Text[at:])
 		if n := strings.IndexByte(b.Text[at:], '\n'); n >= 0 {
@@ -331,12 +331,13 @@ func (r *blockReader) prose(i int, b load.Block) {
 		}
 		answered = x != nil || answered
 	}
-	if answered { // by this paragraph, and not by the next
+	if answered { // the question was answered in this paragraph
 		r.asked = nil
 	}
 }
 
-// add adds a quote, and returns it until the next one; nil if it says nothing.
+// add adds a quotation, and returns it; it is valid until the next call. It returns nil for a text without
+// terms or with too many words.
 func (r *blockReader) add(i int, span text.Span, said string, quality float64) *quotation {
 	b := r.blocks[i]
 	start := len(r.has)
@@ -351,7 +352,7 @@ func (r *blockReader) add(i int, span text.Span, said string, quality float64) *
 	return &r.found[len(r.found)-1]
 }
 
-// quotable returns a sentence as it would be quoted; false for other texts than prose.
+// quotable returns a sentence as it is quoted, and false if it is not prose.
 func quotable(raw string) (string, bool) {
 	clean := load.Plain(raw)
 	if mostlyLinks(raw, clean) {
@@ -359,10 +360,10 @@ func quotable(raw string) (string, bool) {
 	}
 	clean = strings.TrimLeft(clean, "#*->+|=•_~` ")
 	if caption, ok := strings.CutPrefix(clean, "Image "); ok && caption != "" && unicode.IsNumber(rune(caption[0])) {
-		return clean, false // what scrapers make of an image without a caption
+		return clean, false // scrapers write this for an image without a caption
 	}
 	if strings.IndexByte(clean, '|') >= 0 {
-		return clean, false // a menu in one line
+		return clean, false // a menu on one line
 	}
 	letters, all := 0, 0
 	for _, r := range clean {
@@ -377,7 +378,7 @@ func quotable(raw string) (string, bool) {
 	return clean, clean != "" && (float64(letters) >= minLetters*float64(all) || all < minLine && letters > 0)
 }
 
-// countWords counts the words between blanks.
+// countWords returns the number of words separated by white space.
 func countWords(s string) (n int) {
 	for range strings.FieldsSeq(s) {
 		n++
@@ -385,17 +386,16 @@ func countWords(s string) (n int) {
 	return n
 }
 
-// mostlyLinks reports whether most of a text went when its links were taken out, or it is
-// a cookie note, which is near them.
+// mostlyLinks reports whether most of a text consists of the targets of links, or it is a note about cookies.
 func mostlyLinks(raw, clean string) bool {
 	return float64(len(raw)-len(clean)) > maxLinkPart*float64(len(raw)) ||
 		len(clean) < maxNote && strings.Contains(strings.ToLower(clean), "cookies")
 }
 
-// isQuestion reports whether a sentence asks: it answers nothing.
+// isQuestion reports whether a sentence is a question, which cannot be an answer.
 func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
-// ends reports whether a sentence has an end.
+// ends reports whether a sentence ends with punctuation.
 func ends(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return unicode.IsPunct(r)
@@ -412,12 +412,12 @@ func bibliographic(s string) bool {
 	return n > 1
 }
 
-// maxWrapped is the longest line, in bytes, that a break was put into to make it fit.
+// maxWrapped is a length in bytes: in a text with a longer line, line breaks are not from wrapping.
 const maxWrapped = 120
 
-// sentences returns the sentences of a paragraph. A line that was ended on purpose ends a sentence:
-// pages that were cleaned have no blank lines, and a caption or a date, which have no full
-// stop, would be one sentence with the line below.
+// sentences returns the sentences of a paragraph. A line break that is not from wrapping ends a sentence:
+// cleaned pages have no blank lines, and a caption or a date without a full stop would be joined with the next
+// line.
 func sentences(s string) []text.Span {
 	most, end := width(s), 0
 	if end = lineEnd(s, most); end == len(s) {
@@ -432,8 +432,8 @@ func sentences(s string) []text.Span {
 	return out
 }
 
-// lineEnd is where the first line of s ends that had room for the word below it, in
-// lines of similar length. What begins in lower case continues the line above.
+// lineEnd returns the end of the first line of s with a deliberate break: the next word would have fit into the
+// line, and does not begin in lower case.
 func lineEnd(s string, most int) int {
 	for start := 0; ; {
 		n := strings.IndexByte(s[start:], '\n')
@@ -452,7 +452,7 @@ func lineEnd(s string, most int) int {
 	}
 }
 
-// width is the length in bytes of the longest line of s.
+// width returns the length in bytes of the longest line of s.
 func width(s string) (most int) {
 	for line := range strings.SplitSeq(s, "\n") {
 		most = max(most, len(line))

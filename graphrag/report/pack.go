@@ -30,13 +30,13 @@ import (
 type Input struct {
 	Graph     *Graph
 	Community int32
-	// Nodes and Edges are the rows, in order; Reports replace the rows of parts.
+	// Nodes and Edges are the rows, in order; Reports replace the rows of parts of the community.
 	Nodes, Edges []int32
 	Reports      []*Report
-	Tokens       int // of the rows
+	Tokens       int // number of tokens of the rows
 }
 
-// The heads of the sections, with their columns.
+// The headings of the sections, with the names of their columns.
 const (
 	reportsHead   = "-----Reports-----\ncommunity,full_content\n"
 	nodesHead     = "-----Entities-----\nid,entity,description,degree\n"
@@ -44,8 +44,8 @@ const (
 	sectionsBreak = "\n"
 )
 
-// Text renders the sections as comma-separated values, each under its head. The number of a row is its place in
-// the section, so that a community that did not change has the same text, whatever else came to the graph.
+// Text returns the sections as comma-separated values, each under its heading. The number of a row is its
+// position in the section, so that the text of a community does not change unless the community does.
 func (c *Input) Text() string {
 	var sections []string
 	section := func(head string, n int, row func(int) string) {
@@ -110,7 +110,7 @@ func joined(of []kg.Description) string {
 	return strings.Join(texts, " ")
 }
 
-// field quotes a value as RFC 4180 has it.
+// field quotes a value by the rules of RFC 4180.
 func field(s string) string {
 	if !strings.ContainsAny(s, ",\"\r\n") {
 		return s
@@ -124,14 +124,14 @@ type packer struct {
 	h community.Hierarchy
 	o Options
 
-	nodeTokens, edgeTokens []int32 // of rows
+	nodeTokens, edgeTokens []int32 // number of tokens of each row
 	head                   struct{ reports, nodes, edges int }
-	nodeOrder, edgeOrder   []int32 // by degree, by combined degree
+	nodeOrder, edgeOrder   []int32 // sorted by degree, by combined degree
 
-	size   []int  // of the rows of a community
-	inside []int  // how many edges a community has
-	needed []bool // a report is written
-	// The rows of the communities of the current level and the level below, in order.
+	size   []int  // tokens of the rows of each community
+	inside []int  // number of edges within each community
+	needed []bool // communities whose report has to be written
+	// The rows of each community of the current level and the level below, in order.
 	nodes, edges [][]int32
 
 	reports      []*Report
@@ -163,14 +163,14 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	}
 	for _, c := range o.Wanted {
 		if c < 0 || int(c) >= n {
-			return nil, fmt.Errorf("community %d of Wanted: there are %d", c, n)
+			return nil, fmt.Errorf("Wanted has community %d: there are %d communities", c, n)
 		}
 		p.want(c)
 	}
 	return p, nil
 }
 
-// measure computes the tokens of the rows of each community.
+// measure computes the number of tokens of the rows of each community.
 func (p *packer) measure() {
 	for level := range int32(p.h.Levels) {
 		of := p.members(level)
@@ -199,8 +199,8 @@ func (p *packer) reportable(c int32) bool {
 	return p.inside[c] > 0 && len(p.h.Communities[c].Nodes) >= p.o.MinSize
 }
 
-// want marks the report of a community, or of the next one above that has one, as needed, and
-// the reports of its parts if it does not fit without them.
+// want marks the report of a community as needed, or the report of the next community above if it gets none;
+// and the reports of its parts if its rows do not fit.
 func (p *packer) want(c int32) {
 	for c >= 0 && !p.reportable(c) {
 		c = p.h.Communities[c].Parent
@@ -218,7 +218,7 @@ func (p *packer) want(c int32) {
 	}
 }
 
-// members returns the community of each node on a level, -1 for none.
+// members returns, for each node, its community on a level, -1 for none.
 func (p *packer) members(level int32) []int32 {
 	of := make([]int32, len(p.g.Nodes))
 	for v := range of {
@@ -234,7 +234,7 @@ func (p *packer) members(level int32) []int32 {
 	return of
 }
 
-// counted calls count for 0..n-1 on all processors.
+// counted returns count(0) to count(n-1), computed on all processors.
 func counted(ctx context.Context, n int, count func(int32) int) ([]int32, error) {
 	out := make([]int32, n)
 	return out, par.Ranges(ctx, n, 1024, 0, func(_, from, to int) error {
@@ -245,7 +245,7 @@ func counted(ctx context.Context, n int, count func(int32) int) ([]int32, error)
 	})
 }
 
-// ordered returns 0..n-1 by rank, the largest first, equal ones by number.
+// ordered returns 0 to n-1 by rank, the largest first, equal ranks by number.
 func ordered(n int, rank func(int32) int) []int32 {
 	out, ranks := make([]int32, n), make([]int, n)
 	for i := range out {
@@ -255,8 +255,8 @@ func ordered(n int, rank func(int32) int) []int32 {
 	return out
 }
 
-// enter collects the rows of the communities of a level, drops those two levels below, and
-// returns the communities to report on.
+// enter collects the rows of the communities of a level, discards those two levels below, and returns the
+// communities that get a report.
 func (p *packer) enter(level int32) []int32 {
 	of := p.members(level)
 	for _, v := range p.nodeOrder {
@@ -282,7 +282,7 @@ func (p *packer) enter(level int32) []int32 {
 	return found
 }
 
-// walk takes edges with their ends, then nodes, up to the first that does not fit.
+// walk adds edges with their ends, then nodes, up to the first row that does not fit.
 func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}
 	for _, v := range nodes {
@@ -300,14 +300,14 @@ func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	}
 }
 
-// walker adds rows. A node is allowed once.
+// walker adds rows. Each node is added at most once.
 type walker struct {
 	*packer
 	shown   *Input
 	allowed map[int32]bool
 }
 
-// add adds an edge, if there is one, and its ends, and reports whether they fit.
+// add adds an edge, unless it is negative, and the nodes a and b, and reports whether they fit.
 func (w *walker) add(edge, a, b int32) bool {
 	cost, first := 0, len(w.shown.Nodes)
 	ends := w.shown.Nodes
@@ -338,8 +338,8 @@ func (w *walker) add(edge, a, b int32) bool {
 	return true
 }
 
-// substitute replaces the rows of parts by their reports until the rest fits, or selects as many
-// reports as fit. It reports whether there is any report.
+// substitute replaces the rows of parts by their reports until the rest fits, or else selects as many reports
+// as fit. It reports whether there is any report.
 func (p *packer) substitute(shown *Input) bool {
 	c := shown.Community
 	var parts []int32
@@ -349,7 +349,7 @@ func (p *packer) substitute(shown *Input) bool {
 		}
 	}
 	slices.SortFunc(parts, func(a, b int32) int { return cmp.Or(cmp.Compare(p.size[b], p.size[a]), cmp.Compare(a, b)) })
-	step := make(map[int32]int, len(p.nodes[c])) // by node: the number of the part that replaces it, 0 for none
+	step := make(map[int32]int, len(p.nodes[c])) // number of the part that replaces each node, 0 for none
 	for i, part := range parts {
 		for _, v := range p.nodes[part] {
 			step[v] = i + 1
@@ -385,8 +385,8 @@ func (p *packer) substitute(shown *Input) bool {
 	return len(shown.Reports) > 0
 }
 
-// rest returns the tokens of the remaining rows after each step. An edge is removed with the
-// later one of its ends.
+// rest returns the tokens of the remaining rows after each of the replacements. An edge is removed with the
+// last of its ends.
 func (p *packer) rest(c int32, step map[int32]int, steps int) []int {
 	type tally struct{ rows, tokens int }
 	nodes, edges := make([]tally, steps+1), make([]tally, steps+1)

@@ -18,15 +18,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Graph is the subject of reports: nodes and edges with descriptions. Nodes and edges are numbered by
-// their places in the lists.
+// Graph is the subject of reports: nodes and edges with descriptions, which are identified by their indexes.
 type Graph struct {
 	Nodes []Node
 	Edges []Edge
 }
 
-// Node is an entity. Passages of its descriptions are numbers of the
-// caller's choice, e.g. of chunks; they come back as the Sources of reports.
+// Node is an entity. The passages of its descriptions are numbers that the caller chooses, e.g. of chunks; they
+// are returned as the Sources of reports.
 type Node struct {
 	Title        string
 	Descriptions []kg.Description
@@ -34,13 +33,13 @@ type Node struct {
 	Degree int
 }
 
-// Edge is a relation between two nodes, by their places.
+// Edge is a relation between two nodes, given by their indexes.
 type Edge struct {
 	Source, Target int32
 	Descriptions   []kg.Description
 }
 
-// CombinedDegree is the rank of an edge: the degrees of its ends, added.
+// CombinedDegree returns the rank of an edge: the sum of the degrees of its ends.
 func (g *Graph) CombinedDegree(edge int32) int {
 	e := &g.Edges[edge]
 	return g.Nodes[e.Source].Degree + g.Nodes[e.Target].Degree
@@ -68,17 +67,17 @@ func (g *Graph) check(h community.Hierarchy) error {
 	return nil
 }
 
-// Report is the report on one community. In JSON it is what it says, without the numbers of a graph.
+// Report is the report on one community. Its JSON contains the texts, without indexes of a graph.
 type Report struct {
 	Community int32  `json:"-"`
 	Title     string `json:"title"`
 	Summary   string `json:"summary"`
-	// Rating is the importance of the community, 0 to 10, with the reason; 0 if it is not rated.
+	// Rating is the importance of the community, 0 to 10, followed by the reason; 0 means that it is not rated.
 	Rating            float64   `json:"rating,omitempty"`
 	RatingExplanation string    `json:"rating_explanation,omitempty"`
 	Findings          []Finding `json:"findings,omitempty"`
-	// Sources are the passages that the report is based on, ascending: of an extractive
-	// report the sources of its quotes, of a model's report the sources of its input.
+	// Sources are the passages on which the report is based, ascending: for an extractive report the sources of
+	// its quotes, for a model's report the sources of its input.
 	Sources []int32 `json:"-"`
 }
 
@@ -86,13 +85,13 @@ type Report struct {
 type Finding struct {
 	Summary     string `json:"summary"`
 	Explanation string `json:"explanation,omitempty"`
-	// Nodes and Edges are what it is based on, and Sources their passages. For a model
-	// these are the citations that were in its input.
+	// Nodes and Edges are those on which the finding is based, Sources their passages. A model cites them;
+	// citations that were not in its input are left out.
 	Nodes, Edges, Sources []int32 `json:"-"`
 }
 
-// Text returns the report as Markdown: title, summary, and a section for each finding,
-// without citation marks, which have a meaning only beside the tables.
+// Text returns the report as Markdown: title, summary, and a section for each finding, without citation marks,
+// which refer to the tables of the prompt.
 func (r *Report) Text() string {
 	parts := append(make([]string, 0, 4+4*len(r.Findings)), "# ", r.Title, "\n\n", Unmarked(r.Summary))
 	for _, f := range r.Findings {
@@ -104,7 +103,7 @@ func (r *Report) Text() string {
 	return strings.Join(parts, "")
 }
 
-// mark is a grounding mark with the white space before it.
+// mark matches a citation mark with the white space before it.
 var mark = regexp.MustCompile(`(?i)\s*\[data:[^\[\]]*\]`)
 
 // Unmarked removes marks such as [Data: Entities (3, 17)] with the white space before them.
@@ -123,20 +122,20 @@ type Reporter interface {
 	Report(ctx context.Context, c *Input) (Report, error)
 }
 
-// Options of [Write].
+// Options are the options of [Write].
 type Options struct {
 	// Reporter is required.
 	Reporter Reporter
-	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000 (microsoft/graphrag,
-	// config/defaults.py, max_input_length). A nil CountTokens counts tokens of cl100k.
+	// Tokens limits the input of a report: the sum of CountTokens over its rows; 0 means 8,000
+	// (microsoft/graphrag, config/defaults.py, max_input_length). A nil CountTokens counts tokens of cl100k.
 	Tokens      int
 	CountTokens func(string) int
-	// MinSize is the least size of a community with a report; 0 is no bound.
+	// MinSize is the least number of members of a community with a report; 0 is no limit.
 	MinSize int
-	// Wanted are the communities whose reports are needed, nil for all. Others get a report only if one of
-	// these needs it: as a part whose rows do not fit, or as the community above if there is no report.
+	// Wanted are the communities whose reports are needed, nil for all. Another community gets a report only if
+	// one of these needs it: as a part whose rows do not fit, or as the community above one without a report.
 	Wanted []int32
-	// Concurrency is the number of concurrent reports; 0 means 8. It has no effect on the result.
+	// Concurrency is the number of concurrent reports; 0 means 8. It does not change the result.
 	Concurrency int
 }
 
@@ -154,18 +153,17 @@ func (o Options) resolve() (Options, error) {
 	return o, checks.Err()
 }
 
-// Set are the reports of a hierarchy.
+// Set holds the reports of a hierarchy.
 type Set struct {
-	// Reports in the order of their communities.
+	// Reports are in the order of their communities.
 	Reports []Report
-	// Failed are the communities without a report, with the errors. The reports above are
-	// written from their rows.
+	// Failed lists the communities whose report failed, with the errors. Reports above them use their rows.
 	Failed []Failure
 
 	of []int32
 }
 
-// Failure is a report that is missing.
+// Failure is a report that failed.
 type Failure struct {
 	Community int32
 	Err       error
@@ -195,7 +193,7 @@ func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Se
 	}
 	p, err := newPacker(ctx, g, h, o)
 	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("report: select the rows of communities: %w", err)
 	}
 	for level := h.Levels - 1; level >= 0; level-- {
 		if err := p.level(ctx, int32(level)); err != nil {
@@ -209,7 +207,7 @@ func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Se
 func (p *packer) level(ctx context.Context, level int32) error {
 	communities := p.enter(level)
 	err := share.Each(ctx, len(communities), p.o.Concurrency, func(ctx context.Context, i int) error { return p.report(ctx, communities[i]) })
-	for _, c := range communities { // what could not be written is read about one level up
+	for _, c := range communities { // a failed report is replaced by rows one level above
 		if parent := p.h.Communities[c].Parent; p.reports[c] == nil && parent >= 0 {
 			p.want(parent)
 		}
@@ -217,14 +215,14 @@ func (p *packer) level(ctx context.Context, level int32) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// report writes one report, or records its error.
+// report writes one report, or stores its error.
 func (p *packer) report(ctx context.Context, c int32) error {
 	shown := &Input{Graph: p.g, Community: c}
 	if p.size[c] <= p.o.Tokens || !p.substitute(shown) {
 		p.walk(shown, p.nodes[c], p.edges[c])
 	}
 	if len(shown.Nodes) == 0 && len(shown.Reports) == 0 {
-		p.failed[c] = fmt.Errorf("nothing of it fits into %d tokens", p.o.Tokens)
+		p.failed[c] = fmt.Errorf("no row of the community fits into %d tokens: raise Options.Tokens", p.o.Tokens)
 		return nil
 	}
 	r, err := p.o.Reporter.Report(ctx, shown)
@@ -241,7 +239,7 @@ func (p *packer) report(ctx context.Context, c int32) error {
 	return nil
 }
 
-// set returns the reports.
+// set returns the reports and the failures.
 func (p *packer) set() *Set {
 	s := &Set{of: make([]int32, len(p.reports))}
 	for c, r := range p.reports {
@@ -257,7 +255,7 @@ func (p *packer) set() *Set {
 	return s
 }
 
-// union merges lists into an ascending one.
+// union merges lists into one that is ascending and without repetitions.
 func union(lists ...[]int32) []int32 {
 	all := slices.Concat(lists...)
 	slices.Sort(all)

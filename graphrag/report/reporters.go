@@ -19,16 +19,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// maxFindings is the most findings of a report that is quoted. Reports of models
-// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
+// maxFindings is the largest number of findings of an extractive report. Reports of models have 5 to 10
+// (microsoft/graphrag, prompts/index/community_report.py).
 const maxFindings = 10
 
-// Extractive returns a reporter that needs no model. The title names the members of highest degree. Summary
-// and findings are quoted from the descriptions of what is shown, each with the passages it is from: the
-// summary is what s makes of them, nil for summary.Extractive with its default length, a finding is the
-// first description not quoted yet of one row, edges before members, in the order of the rows. Reports of
-// parts give their findings where rows do not suffice. There is no rating. Summaries must have quotes,
-// because text without a source has no place in the report.
+// Extractive returns a reporter that needs no model. The title names the members with the highest degree.
+// Summary and findings are quoted from the descriptions in the input, each with its passages: s makes the
+// summary, nil is summary.Extractive with its default length; a finding is the first description of a row that
+// is not quoted yet, for edges, then for members, in the order of the rows. If there are too few rows, findings
+// of the reports of parts are added. There is no rating. Summaries of s must have quotes, because a report must
+// not contain text without a source.
 func Extractive(s summary.Summarizer) (Reporter, error) {
 	if s == nil {
 		var err error
@@ -41,7 +41,6 @@ func Extractive(s summary.Summarizer) (Reporter, error) {
 
 type extractiveReporter struct{ summary.Summarizer }
 
-// Report implements [Reporter].
 func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	r := Report{Title: x.title(c)}
 	m := gatherMaterial(c)
@@ -69,7 +68,7 @@ func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, erro
 	return r, nil
 }
 
-// title names the members of highest degree, of parts by their titles.
+// title returns the names of the members with the highest degree, or the titles of the parts.
 func (x *extractiveReporter) title(c *Input) string {
 	order := ordered(len(c.Nodes), func(i int32) int { return c.Graph.Nodes[c.Nodes[i]].Degree })
 	var names []string
@@ -85,13 +84,13 @@ func (x *extractiveReporter) title(c *Input) string {
 	return strings.Join(names, titleBreak)
 }
 
-// The number of members in a title, and what separates them.
+// The number of names in a title, and their separator.
 const (
 	titleMembers = 3
 	titleBreak   = "; "
 )
 
-// material are the descriptions that can be quoted, each once.
+// material holds the descriptions that can be quoted, each once.
 type material struct {
 	texts   []string
 	sources [][]int32
@@ -137,7 +136,7 @@ func (m *material) add(text string, sources []int32) {
 // findings quotes from each row the first description that is not quoted yet.
 func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
 	var out []Finding
-	free := func(of []kg.Description) (string, bool) { // the first that is not quoted yet
+	free := func(of []kg.Description) (string, bool) { // returns the first description that is not quoted yet
 		for _, d := range of {
 			if i, ok := m.at[d.Text]; ok && !quoted[i] {
 				return d.Text, true
@@ -167,7 +166,7 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 			take(text, c.Graph.Nodes[v].Title, []int32{v}, nil)
 		}
 	}
-	for round := 0; len(out) < maxFindings; round++ { // of each part in turn
+	for round := 0; len(out) < maxFindings; round++ { // one finding of each part in turn
 		more := false
 		for _, r := range c.Reports {
 			if round < len(r.Findings) {
@@ -183,25 +182,26 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 	return out
 }
 
-// oneLine is a text with single blanks.
+// oneLine returns a text with single blanks as white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Stage names the calls for reports in accounts.
+// Stage is the name of the step in which reports are written.
 const Stage = "community report"
 
-// ModelOptions of [ByModel].
+// ModelOptions are the options of [ByModel].
 type ModelOptions struct {
-	// Model writes. It is required.
+	// Model writes the reports. It is required.
 	Model llm.Model
-	// Language of the reports; by default the language of most descriptions.
+	// Language is the language of the reports, by default the language of most descriptions.
 	Language string
 }
 
-// reportWords is the length that is asked for (microsoft/graphrag, config/defaults.py, max_length).
+// reportWords is the number of words that the model is asked for (microsoft/graphrag, config/defaults.py).
 const reportWords = 2000
 
-// ByModel returns a reporter that asks a language model, once for each community and once more if the reply
-// cannot be read. Findings name the nodes and edges that their text cites, as far as they were shown.
+// ByModel returns a reporter that asks a language model, once for each community, and once more if the reply
+// cannot be parsed. The nodes and edges of a finding are those that its text cites, without any that were not
+// in the input.
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -218,7 +218,7 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("report", promptFiles)
 
-// modelReply is the reply of a model.
+// modelReply is the form of a reply of the model.
 type modelReply struct {
 	Title             string  `json:"title"`
 	Summary           string  `json:"summary"`
@@ -230,7 +230,7 @@ type modelReply struct {
 	} `json:"findings"`
 }
 
-// Check implements what [replies.Decode] asks of replies.
+// Check implements the interface that [replies.Decode] uses to check replies.
 func (r modelReply) Check() error {
 	if oneLine(prompts.Printable(r.Title)) == "" || oneLine(prompts.Printable(r.Summary)) == "" {
 		return errors.New("a report needs a title and a summary")
@@ -238,7 +238,6 @@ func (r modelReply) Check() error {
 	return nil
 }
 
-// Report implements [Reporter].
 func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	req, err := templates.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language},
 		prompts.Data{Label: "community", Text: prompts.Printable(c.Text())})
@@ -253,7 +252,7 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 		Title: oneLine(prompts.Printable(written.Title)), Summary: strings.TrimSpace(prompts.Printable(written.Summary)),
 		RatingExplanation: oneLine(prompts.Printable(written.RatingExplanation)), Sources: c.Sources(),
 	}
-	if written.Rating > 0 { // neither NaN nor below the scale
+	if written.Rating > 0 { // excludes NaN and negative numbers
 		r.Rating = math.Min(written.Rating, 10)
 	}
 	for _, f := range written.Findings {
@@ -267,11 +266,11 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	return r, nil
 }
 
-// citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
+// citation matches one part of a citation mark, such as "Entities (3, 17, +more)".
 var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
 
-// ground parses the citations of a finding, which are places in the sections of the input. Others are
-// ignored: models invent some.
+// ground parses the citations of a finding, which are row numbers of the sections of the input. Other numbers
+// are ignored: models invent some.
 func (c *Input) ground(f *Finding) {
 	for _, match := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
 		for _, number := range strings.FieldsFunc(match[2], func(r rune) bool { return r == ',' || r == ' ' }) {

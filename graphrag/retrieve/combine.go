@@ -21,13 +21,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// Batch is a retriever that takes several questions in one call, which saves round trips.
-// It returns one result for each question, in their order.
+// Batch is a retriever that answers several questions in one call, which saves round trips. It returns one
+// result for each question, in their order.
 type Batch interface {
 	RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error)
 }
 
-// callsAtOnce is the number of concurrent calls of a retriever that is no [Batch].
+// callsAtOnce is the number of concurrent calls of a retriever that is not a [Batch].
 const callsAtOnce = 8
 
 // All retrieves for several questions: in one call if r is a [Batch], otherwise in concurrent calls.
@@ -35,7 +35,7 @@ func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]g
 	if b, ok := r.(Batch); ok {
 		found, err := b.RetrieveAll(ctx, qs)
 		if err == nil && len(found) != len(qs) {
-			err = fmt.Errorf("retrieve: results of %d questions came for %d", len(found), len(qs))
+			err = fmt.Errorf("retrieve: the retriever returned %d results for %d questions", len(found), len(qs))
 		}
 		return found, err
 	}
@@ -47,7 +47,7 @@ func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]g
 	return found, err
 }
 
-// each calls f for 0..n-1 concurrently.
+// each calls f for 0 to n-1 concurrently.
 func each(ctx context.Context, n int, f func(i int) error) error {
 	return par.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
 }
@@ -61,27 +61,27 @@ func retrieveOne(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Fo
 	return found[0], nil
 }
 
-// fuseDepth is the least depth of the merged lists: a chunk at rank 30 of one retriever may
-// be the first of the merged list.
+// fuseDepth is the least number of chunks asked of each retriever: a chunk at rank 30 of one list may be the
+// first of the merged list.
 const fuseDepth = 100
 
-// Fuse returns a retriever that asks several retrievers concurrently and merges their
-// rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009). Derived texts
-// (without repetitions), steps and usage of all are joined in the order given.
+// Fuse returns a retriever that asks several retrievers concurrently and merges their rankings by reciprocal
+// rank fusion (Cormack and others, SIGIR 2009). Derived texts (without repetitions), steps and usage are joined
+// in the order of the retrievers.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	return FuseOptions{}.Fuse(retrievers...)
 }
 
-// FuseOptions are the options of fusion. The zero value is the one that [Fuse] uses.
+// FuseOptions are the options of fusion. [Fuse] uses the zero value.
 type FuseOptions struct {
-	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A
-	// smaller one favours the first ranks.
+	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A smaller K favours
+	// the first ranks.
 	K float64
-	// Weights has a weight of 0 or more for each retriever; nil weighs them equally.
+	// Weights has a weight of 0 or more for each retriever; nil means equal weights.
 	Weights []float64
 }
 
-// Fuse is [Fuse] with options.
+// Fuse does the same as the function [Fuse], with options.
 func (o FuseOptions) Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	c := opt.Checks{Of: "retrieve: Fuse"}
 	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
@@ -110,7 +110,7 @@ func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	return retrieveOne(ctx, f, q)
 }
 
-// RetrieveAll implements [Batch]: each retriever gets all questions at once, as by [All].
+// RetrieveAll implements [Batch]: each retriever gets all questions in one call of [All].
 func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
 	deeper := slices.Clone(qs)
 	for i, q := range qs {
@@ -152,8 +152,8 @@ func (o FuseOptions) Merge(all []graphrag.Found, want int) graphrag.Found {
 	return found
 }
 
-// Highest merges results so that a chunk has the best of its scores, which must be comparable
-// between them (IRCoT in HippoRAG, src/ircot).
+// Highest merges results so that a chunk has the highest of its scores, which must be comparable between
+// results (as in IRCoT of HippoRAG, src/ircot).
 func Highest(all []graphrag.Found, want int) (graphrag.Found, error) {
 	return merge(all, want, rank.CombMAX)
 }
@@ -191,9 +191,9 @@ func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) (
 	return out, err
 }
 
-// PerDoc returns a retriever with at most n chunks of one document, so that a long page
-// does not fill the list; the next chunks of the ranking take the place of those left out.
-// It asks r again, for a longer ranking, until there are enough. An n of 0 is no limit.
+// PerDoc returns a retriever with at most n chunks of one document, so that a long page does not fill the list;
+// the next chunks of the ranking replace those left out. If there are too few, it asks r again for a longer
+// ranking. An n of 0 is no limit.
 func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	var errs []error
 	if r == nil {
@@ -215,7 +215,7 @@ func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	return limitedPerDoc{r, n}, nil
 }
 
-// perDocLimiter is one of a [Limiter].
+// perDocLimiter is the retriever of PerDoc for a [Limiter].
 type perDocLimiter struct {
 	limitedPerDoc
 	l Limiter
@@ -260,7 +260,7 @@ func (p limitedPerDoc) Retrieve(ctx context.Context, q graphrag.Question) (graph
 	}
 }
 
-// first returns the first hits, at most n of a document.
+// first returns the first hits of a ranking, at most n of each document.
 func (p limitedPerDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	out := []graphrag.Hit{}
 	limit := newLimit(p.n)
@@ -272,9 +272,10 @@ func (p limitedPerDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	return out
 }
 
-// Fit returns the evidence and the derived texts that fit into a number of tokens. Derived texts get half of the
-// tokens, or more if the evidence needs less; evidence gets the rest. Both are taken in the order given, up to
-// the first that does not fit. If nothing fits, the first chunk is cut. The evidence is not nil.
+// Fit returns the evidence and the derived texts that fit into the given number of tokens. Derived texts get
+// half of the tokens, or more if the evidence needs less than half; evidence gets the rest. Both are taken in
+// the given order, up to the first that does not fit. If nothing fits, the first chunk is cut. The evidence is
+// never nil.
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
 	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
@@ -304,14 +305,14 @@ func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count 
 	return out, derived[:notes:notes]
 }
 
-// shorten cuts a hit to the whole words that fit into a number of tokens, and adjusts the
-// end of its source span. A lead that takes more than half goes.
+// shorten cuts a hit to the whole words that fit into the given number of tokens, and adjusts the end of its
+// source span. A lead that takes more than half of the tokens is removed.
 func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	if count(h.Chunk.Lead) > tokens/2 {
 		h.Chunk.Lead = ""
 	}
 	full := h.Chunk
-	var ends []int // of each word
+	var ends []int // end of each word
 	inside := false
 	for i, r := range full.Text {
 		if inside && unicode.IsSpace(r) {
@@ -322,7 +323,7 @@ func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	if inside {
 		ends = append(ends, len(full.Text))
 	}
-	low, high := 0, len(ends) // low words fit, high+1 do not
+	low, high := 0, len(ends) // low words fit, high+1 words do not
 	for low < high {
 		middle := (low + high + 1) / 2
 		h.Chunk.Text = full.Text[:ends[middle-1]]
@@ -336,11 +337,11 @@ func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	if low > 0 {
 		h.Chunk.Text = full.Text[:ends[low-1]]
 	}
-	// The text of a chunk is its source span, unless it was cleaned. Cleaning only ever takes bytes away.
+	// The text of a chunk equals its source span, unless it was cleaned. Cleaning only removes bytes.
 	if len(full.Text) == full.End-full.Start {
 		h.Chunk.End = full.Start + len(h.Chunk.Text)
 	}
-	h.Chunk.Tokens = 0 // no longer known in the splitter's units
+	h.Chunk.Tokens = 0 // unknown in the tokens of the splitter
 	return h
 }
 
@@ -352,12 +353,13 @@ type Scorer interface {
 	Scores(ctx context.Context, question string, passages []string) ([]float64, error)
 }
 
-// rerankDepth is how many chunks a retriever is asked for, so that there is something to
-// choose from: as many as cost about a second with a BERT of six layers on two cores.
+// rerankDepth is the number of chunks that are reranked: as many as take about a second with a BERT of six
+// layers on two cores.
 const rerankDepth = 50
 
-// Rerank returns a retriever that has the chunks of another one in the order of their scores, with their titles
-// before them: both what is ranked and what a system selected as evidence. Equal scores keep their order.
+// Rerank returns a retriever that sorts the chunks of another one by their scores, which are computed with
+// their titles: the ranked chunks, and those that a system selected as evidence. Chunks of equal score keep
+// their order.
 func Rerank(of graphrag.Retriever, by Scorer) graphrag.Retriever { return reranked{of, by} }
 
 type reranked struct {
@@ -373,7 +375,7 @@ func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 		return found, err
 	}
 	var passages []string
-	at := make(map[string]int) // evidence is often ranked too
+	at := make(map[string]int) // index of each chunk, since evidence is often ranked too
 	for _, h := range slices.Concat(found.Ranked, found.Evidence) {
 		text := h.Chunk.Titled()
 		if _, ok := at[text]; !ok {

@@ -19,12 +19,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Ranking makes hits of chunks that a system scored or ordered itself, numbered from 0. They are in memory, or in
-// a table of a store.
+// Ranking makes hits of chunks that a system scored or sorted itself, and that are numbered from 0. The chunks
+// are in memory, or in a table of a store.
 type Ranking struct {
-	// IDs identify the chunks, Docs their documents.
+	// IDs are the IDs of the chunks, Docs the IDs of their documents.
 	IDs, Docs text.List
-	// Read returns the chunks of some numbers, in the order of these.
+	// Read returns the chunks with the given numbers, in this order.
 	Read func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error)
 	// PerDoc limits the chunks of one document; 0 is no limit.
 	PerDoc int
@@ -45,11 +45,11 @@ func NewRanking(chunks []graphrag.Chunk) Ranking {
 	}
 }
 
-// ByScore returns the n best chunks with a score above 0, best first, equal ones
-// in the order of the chunks. scores has one entry for each chunk.
+// ByScore returns the n best chunks with a score above 0, best first, equal scores in the order of the chunks.
+// scores has an entry for each chunk.
 func (r Ranking) ByScore(ctx context.Context, scores []float64, n int, source string) ([]graphrag.Hit, error) {
 	most := len(scores)
-	if r.PerDoc == 0 { // the first n are enough
+	if r.PerDoc == 0 { // without a limit n are enough
 		most = min(max(n, 0), most)
 	}
 	var top rank.Top[int32]
@@ -62,7 +62,7 @@ func (r Ranking) ByScore(ctx context.Context, scores []float64, n int, source st
 	return r.Scored(ctx, top.Append(nil), n, source)
 }
 
-// Scored returns the first n of some chunks with scores.
+// Scored returns the first n of the given chunks, with their scores.
 func (r Ranking) Scored(ctx context.Context, best []rank.Scored[int32], n int, source string) ([]graphrag.Hit, error) {
 	order := make([]int32, len(best))
 	for i, s := range best {
@@ -71,12 +71,12 @@ func (r Ranking) Scored(ctx context.Context, best []rank.Scored[int32], n int, s
 	return r.hits(ctx, order, n, source, func(i int) float64 { return best[i].Score })
 }
 
-// InOrder returns the first n chunks of an order without scores; the score of each is the reciprocal of its rank.
+// InOrder returns the first n of the chunks in an order; the score of each is the reciprocal of its rank.
 func (r Ranking) InOrder(ctx context.Context, order []int32, n int, source string) ([]graphrag.Hit, error) {
 	return r.hits(ctx, order, n, source, nil)
 }
 
-// hits returns hits of chunks with the scores of their places in the order, or of their ranks.
+// hits returns the first n of the chunks in an order; score returns the score at an index of the order.
 func (r Ranking) hits(ctx context.Context, order []int32, n int, source string, score func(at int) float64) ([]graphrag.Hit, error) {
 	out := []graphrag.Hit{}
 	limit := newLimit(r.PerDoc)
@@ -106,7 +106,7 @@ func (r Ranking) hits(ctx context.Context, order []int32, n int, source string, 
 	return out, nil
 }
 
-// Provenance returns the provenance of something that was made from some chunks.
+// Provenance returns the provenance of a text that was made from chunks.
 func (r Ranking) Provenance(chunks []int32) graphrag.Provenance {
 	var p graphrag.Provenance
 	for _, n := range chunks {
@@ -115,8 +115,8 @@ func (r Ranking) Provenance(chunks []int32) graphrag.Provenance {
 	return graphrag.Merged(p)
 }
 
-// Capped returns the hits without those beyond the first PerDoc of their document. It is for rankings merged from
-// several that each keep to the limit.
+// Capped returns the hits without those after the first PerDoc of their document. It is for a ranking that was
+// merged from several, each of which keeps to the limit.
 func (r Ranking) Capped(hits []graphrag.Hit) []graphrag.Hit {
 	if r.PerDoc == 0 || hits == nil {
 		return hits
@@ -124,7 +124,7 @@ func (r Ranking) Capped(hits []graphrag.Hit) []graphrag.Hit {
 	return limitedPerDoc{n: r.PerDoc}.first(hits, len(hits))
 }
 
-// docLimit counts the chunks of each document.
+// docLimit counts the chunks of each document against a limit.
 type docLimit struct {
 	perDoc int
 	taken  map[string]int // nil without a limit
@@ -137,7 +137,7 @@ func newLimit(perDoc int) docLimit {
 	return docLimit{perDoc, make(map[string]int)}
 }
 
-// take counts one more chunk of a document and reports whether it is within the limit.
+// take counts another chunk of a document, and reports whether it is within the limit.
 func (l docLimit) take(doc string) bool {
 	if l.taken == nil {
 		return true
@@ -146,39 +146,38 @@ func (l docLimit) take(doc string) bool {
 	return l.taken[doc] <= l.perDoc
 }
 
-// TitledTexts returns the texts of chunks with their titles.
+// TitledTexts returns the texts of chunks with their titles before them.
 func TitledTexts(chunks []graphrag.Chunk) text.List {
 	return text.NewList(len(chunks), func(i int) string { return chunks[i].Titled() })
 }
 
-// Updater is a retriever over chunks that changes at the cost of what changes. It stays as it
-// is: a change makes another one, which shares what is alike with it.
+// Updater is a retriever over chunks that can be updated at a cost that depends on the changed chunks. It is
+// immutable: an update returns a new one, which shares the unchanged parts.
 type Updater interface {
 	graphrag.Retriever
-	// Update returns the retriever over the chunks without the ones in gone and with the
-	// ones in added. Its results equal, to the bit, the results of one that is built from
-	// scratch. It is nil where one has to be built from scratch.
+	// Update returns the retriever without the chunks in gone and with those in added. Its results are the
+	// same, to the bit, as with a retriever that is built from scratch. It returns nil if that is necessary.
 	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
 }
 
-// Limiter is an Updater that can be limited to some of the chunks.
+// Limiter is an Updater that can be limited to some of its chunks.
 type Limiter interface {
 	Updater
 	// Limit returns the retriever over the chunks whose fields meet a condition; text is the condition as a
-	// string. Its results equal, to the bit, the results of one that is built from these chunks alone. The values
-	// of a field are listed once for all conditions on it.
+	// string. Its results are the same, to the bit, as with a retriever that is built from these chunks alone.
+	// The values of a field are listed once for all conditions on it.
 	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 
-// Sparse ranks chunks by BM25. It is a [Limiter].
+// Sparse ranks chunks by BM25. It implements [Limiter].
 type Sparse struct {
 	options  bm25.Options
 	segments []segments.Segment[*bm25.Index]
 	words    *bm25.Collection
-	results  *sync.Pool // of *[]bm25.Found
+	results  *sync.Pool // pool of *[]bm25.Found
 }
 
-// NewSparse indexes the chunks, in any order.
+// NewSparse indexes the chunks, which may be in any order.
 func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*Sparse, error) {
 	s := &Sparse{options: o}
 	whole, err := segments.New(chunks, s.index(ctx))
@@ -219,7 +218,7 @@ func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Upda
 
 // Limit implements [Limiter].
 func (s *Sparse) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	some, _ := s.over(segments.Limited(s.segments, text, c)) // they are alike
+	some, _ := s.over(segments.Limited(s.segments, text, c)) // no error: their settings are equal
 	return some
 }
 
@@ -238,14 +237,14 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: ranked(hits, q.Want())}, nil
 }
 
-// Dense ranks chunks by the cosine of their vector with the question's. It is a [Limiter], for
-// embedders that do not depend on the chunks.
+// Dense ranks chunks by the cosine of their vector and the question's. It implements [Limiter], for embedders
+// that do not depend on the chunks.
 type Dense struct {
 	embedder embed.Embedder
 	segments []segments.Segment[*vector.Index]
 }
 
-// NewDense embeds the chunks with their titles, in any order.
+// NewDense embeds the chunks with their titles; the chunks may be in any order.
 func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*Dense, error) {
 	if e == nil {
 		return nil, errors.New("retrieve: the embedder is missing")
@@ -259,7 +258,7 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 	return d, nil
 }
 
-// index returns a function that makes the index of chunks, nil without any.
+// index returns a function that makes the index of chunks, nil without chunks.
 func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index, error) {
 	return func(chunks []graphrag.Chunk) (ix *vector.Index, _ error) {
 		first := 0
@@ -279,7 +278,7 @@ func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index
 	}
 }
 
-// Update implements [Updater]. Only what is added is embedded.
+// Update implements [Updater]. It embeds only the added chunks.
 func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
 	list, err := segments.Revise(d.segments, added, gone, d.index(ctx), func(from []segments.Segment[*vector.Index], places []segments.Origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
 		for _, p := range places {
@@ -304,8 +303,8 @@ func (d *Dense) Limit(text string, c graphrag.Condition) graphrag.Retriever {
 	return &Dense{d.embedder, segments.Limited(d.segments, text, c)}
 }
 
-// Retrieve returns the best chunks for the question. A question of which the
-// embedder knows nothing has a vector of zeros and finds nothing.
+// Retrieve returns the best chunks for the question. If the embedder knows no word of the question, its vector
+// is zero, and nothing is found.
 func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	hits, k := []graphrag.Hit{}, q.Want()
 	var row []float32
@@ -336,7 +335,7 @@ func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return graphrag.Found{Ranked: ranked(hits, k)}, aboutQuestion(ctx.Err())
 }
 
-// aboutQuestion is an error about a question.
+// aboutQuestion says in an error that it is about the question.
 func aboutQuestion(err error) error {
 	if err != nil {
 		err = fmt.Errorf("retrieve: question: %w", err)
@@ -344,7 +343,7 @@ func aboutQuestion(err error) error {
 	return err
 }
 
-// ranked orders hits of several segments, and keeps the first k.
+// ranked sorts the hits of several segments, and returns the first k.
 func ranked(hits []graphrag.Hit, k int) []graphrag.Hit {
 	slices.SortFunc(hits, func(a, b graphrag.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), segments.ByID(a.Chunk, b.Chunk))

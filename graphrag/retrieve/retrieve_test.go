@@ -238,5 +238,5 @@ func TestAll(t *testing.T) {
 		check.Equal(t, got[i], check.Of(both.Retrieve(t.Context(), q)).OK(t), "%q", q.Text)
 	}
 	_, err = retrieve.All(t.Context(), batched{sparse, &calls, true}, qs)
-	check.Fails(t, err, "4 questions came for 5", "missing results")
+	check.Fails(t, err, "returned 4 results for 5 questions", "missing results")
 }

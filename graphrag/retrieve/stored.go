@@ -11,17 +11,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// Stored searches the chunks in a table of a store, as [store.RecordOf] makes them. A search is two calls of the table:
-// one for the hits, one for their records. A chunk that is deleted between them is left out.
+// Stored searches the chunks in a table of a store, which are records made by [store.RecordOf]. A search is two
+// calls of the table: for the hits, and for their records. A chunk that is deleted in between is left out.
 type Stored struct {
 	Table store.Table
-	// Where is a condition on the chunks, see [store.TextQuery].
+	// Where is a condition on the chunks (see [store.TextQuery]).
 	Where graphrag.Condition
-	// Effort is passed on to searches by vectors, see [store.VectorQuery].
+	// Effort is the effort of searches by vectors (see [store.VectorQuery]).
 	Effort float64
 }
 
-// Sparse ranks the chunks by their words. It is a [Batch].
+// Sparse returns a retriever that ranks the chunks by their words. It is a [Batch].
 func (s Stored) Sparse() graphrag.Retriever {
 	return stored{s.Table, "bm25", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		queries := make([]store.TextQuery, len(qs))
@@ -32,8 +32,9 @@ func (s Stored) Sparse() graphrag.Retriever {
 	}}
 }
 
-// Dense ranks the chunks by the similarity of their vectors to the vector of the question. The embedder must be
-// the one that made the vectors. A question that the embedder maps to zeros finds nothing. It is a [Batch].
+// Dense returns a retriever that ranks the chunks by the similarity of their vectors to the vector of the
+// question. The embedder must be the one that made the vectors. A question that the embedder maps to zeros
+// finds nothing. The retriever is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))
@@ -42,7 +43,7 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("question: %w", err)
+			return nil, fmt.Errorf("embed a question: %w", err)
 		}
 		return askFor(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
 			queries := make([]store.VectorQuery, len(asked))
@@ -54,7 +55,7 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	}}
 }
 
-// stored searches a table.
+// stored is a retriever that searches a table.
 type stored struct {
 	table  store.Table
 	source string
@@ -96,8 +97,8 @@ func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]grap
 	return out, nil
 }
 
-// askFor asks for the wanted ones of n queries, in at most one call, and returns the answers by
-// the index of the query.
+// askFor calls ask once for the wanted ones of n queries, if there are any, and returns the answers by the
+// index of the query.
 func askFor(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, error)) ([][]store.Hit, error) {
 	var asked []int
 	for i := range n {
@@ -111,7 +112,7 @@ func askFor(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit
 	}
 	answers, err := ask(asked)
 	if err == nil && len(answers) != len(asked) {
-		err = fmt.Errorf("%d answers came for %d queries", len(answers), len(asked))
+		err = fmt.Errorf("the store returned %d answers to %d queries", len(answers), len(asked))
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func askFor(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit
 	return out, nil
 }
 
-// chunks returns the chunks of all hits, by id.
+// chunks returns the chunks of all hits, by ID.
 func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]graphrag.Chunk, error) {
 	var ids []string
 	chunks := make(map[string]graphrag.Chunk)
@@ -141,7 +142,7 @@ func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]g
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %s: records of hits: %w", s.source, err)
 	}
-	clear(chunks) // what was deleted meanwhile is left out
+	clear(chunks) // chunks deleted since the search are left out
 	for _, r := range records {
 		if chunks[r.ID], err = r.Chunk(); err != nil {
 			return nil, err

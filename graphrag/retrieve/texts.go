@@ -15,24 +15,24 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Texts compares queries with a list of texts of any kind: entities, facts, sentences,
-// passages, reports. A text is identified by its index. The similarity is a cosine, or a
-// score on the same scale. It is safe for concurrent use.
+// Texts compares queries with a list of texts of any kind: entities, facts, sentences, passages, reports. A
+// text is identified by its index. The similarity is a cosine, or a score on the same scale. It is safe for
+// concurrent use.
 type Texts interface {
 	Len() int
-	// Best returns the k texts most similar to the query, best first, equal ones by index;
-	// fewer if fewer match at all.
+	// Best returns the k texts most similar to the query, best first, equal scores by index; fewer if fewer
+	// match at all.
 	Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error)
-	// Scores writes the score of each text over dst, 0 for texts that do not match.
+	// Scores returns the score of each text, 0 for texts that do not match. It overwrites dst.
 	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
 }
 
-// Words compares by BM25. In place of a cosine, the score is divided by the score of a
-// text of average length with every word of the query once; repeated words can raise it
-// above 1. Dividing by the best score instead would make some text similar to any query.
+// Words compares by BM25. To be on the scale of a cosine, the score is divided by the score of a text of
+// average length that contains every word of the query once; repeated words can raise it above 1. Dividing by
+// the best score instead would make some text similar to any query.
 type Words struct{ Index *bm25.Index }
 
-// wordsKey is the key of the index of a list of texts.
+// wordsKey is the key under which the index of a list of texts is cached.
 type wordsKey memo.Digest
 
 // NewWords indexes the texts.
@@ -42,12 +42,12 @@ func NewWords(ctx context.Context, texts text.List) (*Words, error) {
 		return &Words{ix}, err
 	}
 	if !memo.Under(ctx) {
-		return build() // a digest would generate every text once more
+		return build() // without a memo no digest is needed, which would read all texts once more
 	}
 	return memo.Of(ctx, wordsKey(memo.DigestOf(texts.All())), build)
 }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (w *Words) Len() int { return w.Index.Len() }
 
 // Best implements [Texts].
@@ -60,7 +60,7 @@ func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[in
 	return found, err
 }
 
-// Found returns the k best texts with the scores of BM25.
+// Found returns the k best texts with their BM25 scores.
 func (w *Words) Found(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
 	return w.Index.Search(query, max(0, k), nil), ctx.Err()
 }
@@ -70,7 +70,7 @@ func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]floa
 	return shares(w.Index.Scores(query, dst), w.Index.Whole(query)), ctx.Err()
 }
 
-// shares divides scores, in place, by the score of the whole query.
+// shares divides scores, in place, by the score of a text with the whole query.
 func shares(scores []float64, whole float64) []float64 {
 	if whole > 0 {
 		for i := range scores {
@@ -80,9 +80,9 @@ func shares(scores []float64, whole float64) []float64 {
 	return scores
 }
 
-// Joined returns a function that compares queries with texts that are concatenations of documents of an index,
-// with blanks between them: nil if the settings of the index differ. Its scores equal, to the bit, [Words.Scores]
-// of these texts, without an index of them. It is safe for concurrent use.
+// Joined returns a function that compares queries with texts, each of which consists of several documents of an
+// index with blanks between them; nil if the settings of the index differ. Its scores equal, to the bit,
+// [Words.Scores] of these texts, without an index of them. It is safe for concurrent use.
 func (w *Words) Joined(ix *bm25.Index) func(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
 	if !w.Index.Like(ix) {
 		return nil
@@ -92,8 +92,8 @@ func (w *Words) Joined(ix *bm25.Index) func(ctx context.Context, query string, g
 	}
 }
 
-// Mapped writes the index into a folder, and returns one that is mapped there and finds the same, to the bit, until
-// it is closed.
+// Mapped writes the index into a folder, and returns an index that reads it there until it is closed. Results
+// are equal, to the bit.
 func (w *Words) Mapped(ctx context.Context, dir string) (_ Texts, closed func() error, err error) {
 	if err := bm25.Merge(ctx, dir, w.Index); err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (w *Words) Mapped(ctx context.Context, dir string) (_ Texts, closed func() 
 	return &Words{ix}, ix.Close, nil
 }
 
-// Mapped implements the method of [Words] for vectors.
+// Mapped does for vectors the same as the method of [Words].
 func (v *Vectors) Mapped(_ context.Context, dir string) (_ Texts, closed func() error, err error) {
 	if v.view == nil {
 		return v, func() error { return nil }, nil
@@ -117,10 +117,10 @@ func (v *Vectors) Mapped(_ context.Context, dir string) (_ Texts, closed func() 
 	return &Vectors{v.embedder, view}, view.Close, nil
 }
 
-// Scaled returns the k texts most similar to the query, with scores scaled so that the best
-// of all texts has 1 and the worst 0.
+// Scaled returns the k texts most similar to the query, with scores scaled so that the best of all texts has 1
+// and the worst 0.
 func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[int32], error) {
-	if _, ok := t.(*Words); ok { // the worst has no word of the query, except in tiny collections
+	if _, ok := t.(*Words); ok { // the worst text has no word of the query, except in tiny collections
 		found, err := t.Best(ctx, query, k)
 		for i := len(found) - 1; i >= 0; i-- {
 			found[i].Score /= found[0].Score
@@ -144,16 +144,16 @@ func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[in
 // Vectors compares by the cosine of vectors.
 type Vectors struct {
 	embedder embed.Embedder
-	view     *vector.View // nil without texts
+	view     *vector.View // nil if there are no texts
 }
 
-// NewVectors embeds the texts. Under a [memo.Keeper] texts whose vectors are cached keep their rows.
+// NewVectors embeds the texts. With a [memo.Keeper] in the context, texts with cached vectors keep their rows.
 func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vectors, error) {
 	v := &Vectors{embedder: e}
 	var all [][]float32
 	for rows, err := range embed.Batches(ctx, e, texts) {
 		if err != nil {
-			return nil, fmt.Errorf("retrieve: text %d and those after it: %w", len(all), err)
+			return nil, fmt.Errorf("retrieve: embed text %d and those after it: %w", len(all), err)
 		}
 		all = append(all, rows...)
 	}
@@ -162,12 +162,13 @@ func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vector
 	}
 	var err error
 	if v.view, err = memo.Kept[vector.Pool](ctx).View(vector.Options{Dim: len(all[0]), Cosine: true}, all); err != nil {
-		return nil, fmt.Errorf("retrieve: %w", err)
+		return nil, fmt.Errorf("retrieve: index vectors: %w", err)
 	}
 	return v, ctx.Err()
 }
 
-// Join makes v the vectors of texts of several, each given with its index there. All have one embedder.
+// Join sets v to the vectors of texts of several Vectors, each text given by its index there. All must have the
+// same embedder.
 func (v *Vectors) Join(of iter.Seq2[*Vectors, int32]) (err error) {
 	v.view, err = vector.Join(func(yield func(*vector.View, int32) bool) {
 		for from, i := range of {
@@ -180,7 +181,7 @@ func (v *Vectors) Join(of iter.Seq2[*Vectors, int32]) (err error) {
 	return err
 }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (v *Vectors) Len() int {
 	if v.view == nil {
 		return 0

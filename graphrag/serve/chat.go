@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// questionError says what kind of error a question met.
+// questionError returns the error for the client after an error of the system.
 func questionError(err error) error {
 	switch {
 	case errors.Is(err, kit.ErrField):
@@ -32,14 +32,13 @@ func questionError(err error) error {
 	return err
 }
 
-// models lists the system as OpenAI lists models.
+// models replies to a request for the list of models: the system is the only one.
 func (s *server) models(w http.ResponseWriter, _ *http.Request, _ *user) error {
 	reply(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": s.system.Name(), "object": "model", "created": 0, "owned_by": "wildgraph"}}})
 	return nil
 }
 
-// completion is a request of OpenAI's form. Its other parameters, such as temperature, are
-// the model's behind the system, and are ignored.
+// completion is a request in OpenAI's form. Its other parameters, such as temperature, are ignored.
 type completion struct {
 	Model    string              `json:"model"`
 	Messages []message           `json:"messages"`
@@ -55,14 +54,14 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// text is the content of a message, a text or a list of parts.
+// text returns the content of a message, which is a text or a list of parts.
 func (m message) text() string {
 	var whole string
 	if json.Unmarshal(m.Content, &whole) == nil {
 		return whole
 	}
 	var parts []struct{ Type, Text string }
-	_ = json.Unmarshal(m.Content, &parts) // what is neither has no text
+	_ = json.Unmarshal(m.Content, &parts) // other content has no text
 	for _, p := range parts {
 		if p.Type == "text" {
 			whole += p.Text
@@ -71,9 +70,9 @@ func (m message) text() string {
 	return whole
 }
 
-// citation is a source of an answer, as clients get it.
+// citation is a citation in the form for clients.
 type citation struct {
-	Start    int             `json:"start"` // bytes of the content
+	Start    int             `json:"start"` // bytes of the content from Start to End-1
 	End      int             `json:"end"`
 	Document string          `json:"document"`
 	Title    string          `json:"title,omitempty"`
@@ -109,10 +108,10 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	return nil
 }
 
-// maxTurns is the number of questions that a question may lean on.
+// maxTurns is the number of earlier questions that can complete a question.
 const maxTurns = 20
 
-// asksLast is the last message of the user as it can be asked alone.
+// asksLast returns the last message of the user, completed so that it can be asked alone.
 func asksLast(messages []message) string {
 	var asked, answers []string
 	for _, m := range messages {
@@ -131,7 +130,7 @@ func asksLast(messages []message) string {
 	return InContext(asked[n], asked[first:n], answers[first:n])
 }
 
-// answers yields the answers of a system that streams, or its one answer.
+// answers yields the answers of a system that streams, or the only answer of another one.
 func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	if streamer, ok := s.system.(graphrag.Streamer); ok {
 		return streamer.Stream(ctx, q)
@@ -139,7 +138,7 @@ func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[gra
 	return func(yield func(graphrag.Answer, error) bool) { yield(s.system.Answer(ctx, q)) }
 }
 
-// eventWriter writes the events of one answer.
+// eventWriter writes the events of one streamed answer.
 type eventWriter struct {
 	s       *server
 	w       http.ResponseWriter
@@ -155,7 +154,7 @@ func (c *eventWriter) object(kind string, choices ...any) map[string]any {
 	return map[string]any{"id": c.id, "object": kind, "created": c.created, "model": c.s.system.Name(), "choices": choices}
 }
 
-// send writes one event and hands it on.
+// send writes one event and flushes it.
 func (c *eventWriter) send(v any) error {
 	if !c.begun {
 		c.begun = true
@@ -176,8 +175,8 @@ func (c *eventWriter) delta(text string, finish any) map[string]any {
 	return c.object("chat.completion.chunk", map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": text}, "finish_reason": finish})
 }
 
-// stream writes what each answer has more than the one before. An error after the first
-// event is an event; a client that left ends it.
+// stream writes the text that each answer adds to the one before. An error after the first event is sent as an
+// event; if the client is gone, stream ends.
 func (c *eventWriter) stream(answers iter.Seq2[graphrag.Answer, error], withUsage bool) error {
 	var last graphrag.Answer
 	told := ""
@@ -199,7 +198,7 @@ func (c *eventWriter) stream(answers iter.Seq2[graphrag.Answer, error], withUsag
 		}
 	}
 	list, rest := citations(last), c.s.cited(last)
-	if !strings.HasPrefix(last.Text, strings.TrimSpace(told)) { // what was sent is none of it: reasoning, or what turned out to be a refusal
+	if !strings.HasPrefix(last.Text, strings.TrimSpace(told)) { // the answer is another text than what was sent: that was reasoning, or became a refusal
 		rest, told = "\n\n"+last.Text+rest, told+"\n\n"
 		for i := range list {
 			list[i].Start, list[i].End = list[i].Start+len(told), list[i].End+len(told)
@@ -223,7 +222,7 @@ func usage(u graphrag.Usage) map[string]int {
 	return map[string]int{"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.PromptTokens + u.CompletionTokens}
 }
 
-// citations returns the citations of source text.
+// citations returns the citations of passages in the form for clients.
 func citations(a graphrag.Answer) []citation {
 	out := []citation{}
 	for _, c := range a.Citations {
@@ -240,7 +239,7 @@ func citations(a graphrag.Answer) []citation {
 	return out
 }
 
-// cited are the lines below an answer: what it rests on, each once.
+// cited returns the lines below an answer: its sources, each once.
 func (s *server) cited(a graphrag.Answer) string {
 	var lines []string
 	seen := map[string]bool{}
@@ -273,22 +272,22 @@ func (s *server) cited(a graphrag.Answer) string {
 // pronouns are words that refer to something mentioned before.
 const pronouns = " it its they them their he him his she her that this those these there one ones "
 
-// maxAnswerBytes bounds the part of an answer whose names are read.
+// maxAnswerBytes limits the part of an answer in which names are searched, in bytes.
 const maxAnswerBytes = 4096
 
-// personal pronouns refer to a person.
+// personal are the pronouns that refer to persons.
 const personal = " they their he him his she her "
 
 var (
-	// fullName is a run of capitalized words.
+	// fullName matches several capitalized words in a row.
 	fullName = regexp.MustCompile(`(?:\p{Lu}\. ?)+\p{Lu}[\p{L}’'-]+|\p{Lu}[\p{L}’'-]+(?: (?:\p{Lu}\. |de |van |von )?\p{Lu}[\p{L}’'-]+)+`)
 	asksWho  = regexp.MustCompile(`(?i)\b(?:who|whom|whose)\b`)
 )
 
-// InContext returns a question as it can be asked alone, in English. One that leans on the question before it, by
-// a pronoun, by beginning with "and" or "what about", or by having at most one word of its own, is put with the
-// full names of the answer to that, if it asked who and a person is meant; else with the names of that question,
-// or its words if it has none. The answers are those to the questions before it, "" for a refusal.
+// InContext returns a question completed so that it can be asked alone, in English. A question depends on the
+// one before it if it has a pronoun, begins with "and" or "what about", or has at most one word of its own. If
+// that question asked who, and a person is meant, the full names in its answer are appended; otherwise its
+// names, or its words if it has none. answers are the answers to the questions in before, "" for a refusal.
 func InContext(question string, before, answers []string) string {
 	if len(before) == 0 {
 		return question
@@ -318,14 +317,14 @@ func InContext(question string, before, answers []string) string {
 	return strings.TrimSpace(question) + " (" + topic + ")"
 }
 
-// answered are at most three full names of the first paragraph of an answer that its question lacks.
+// answered returns at most three full names in the first paragraph of an answer that are not in the question.
 func answered(answer, question string) string {
 	answer, _, _ = strings.Cut(display.Head(answer, maxAnswerBytes), "\n\n")
 	out := slices.DeleteFunc(fullName.FindAllString(answer, -1), func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })
 	return strings.Join(out[:min(3, len(out))], " ")
 }
 
-// spelled returns the words of a question that a list contains, in the spelling of the question.
+// spelled returns the words of a question that are in a list, in the spelling of the question.
 func spelled(question, list string) string {
 	var out []string
 	for _, w := range strings.Fields(question) {

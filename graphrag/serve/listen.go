@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Bounds of a server: of the header of a request and of how long things may take. A connection that
-// says nothing ends with headerTimeout.
+// Limits of a server: bytes of the header of a request, and times. A connection that sends no request is closed
+// after headerTimeout.
 const (
 	maxHeader     = 64 << 10
 	headerTimeout = 10 * time.Second
@@ -31,8 +31,8 @@ const (
 	goodbye       = 3 * time.Second
 )
 
-// Address is the address of this machine that a text names: ":8080", "8080", "localhost:8080",
-// "[::1]:0". Others are an error, since there is no login without tokens.
+// Address returns the address of this machine that a text names: ":8080", "8080", "localhost:8080", "[::1]:0".
+// An address of another machine is an error, since there is no login without tokens.
 func Address(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		s = ":" + s
@@ -43,21 +43,21 @@ func Address(s string) (string, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return "", fmt.Errorf("%q is no port: want a number from 0 to 65535, 0 for a free one", port)
+		return "", fmt.Errorf("%q is not a port: want a number from 0 to 65535, 0 for a free one", port)
 	}
 	switch host {
 	case "", "localhost":
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return "", fmt.Errorf("%s is not this machine alone, and without tokens there is no login: give tokens, or put a server that has a login before 127.0.0.1", host)
+		return "", fmt.Errorf("%s is not an address of this machine alone, and without tokens there is no login: give tokens, or put a server that has a login before 127.0.0.1", host)
 	}
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
-// FromHere reports whether a request names this machine, by a loopback address, localhost or one of hosts,
-// and was not sent by a page of another site: a page that has its own name resolve to this machine, or that
-// sends forms here, gets nothing. A link to a page of this machine may be followed from everywhere.
+// FromHere reports whether a request names this machine, by a loopback address, localhost or one of hosts, and
+// was not sent by a page of another site. So a page that lets its own name resolve to this machine, or that
+// sends forms here, gets no reply. Links to pages of this machine work from everywhere.
 func FromHere(r *http.Request, hosts ...string) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -76,11 +76,11 @@ func FromHere(r *http.Request, hosts ...string) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "none"
 	}
-	referer, err := url.Parse(r.Header.Get("Referer")) // of browsers that do not send Sec-Fetch-Site
+	referer, err := url.Parse(r.Header.Get("Referer")) // for browsers that do not send Sec-Fetch-Site
 	return err == nil && (referer.Host == "" || referer.Host == r.Host)
 }
 
-// Listen listens at an address: of this machine alone ([Address]), or with tokens at any.
+// Listen listens at an address: without tokens only at one of this machine ([Address]), with tokens at any.
 func Listen(address string, tokens map[string]Token) (net.Listener, error) {
 	if err := checkTokens(tokens); err != nil {
 		return nil, err
@@ -88,20 +88,20 @@ func Listen(address string, tokens map[string]Token) (net.Listener, error) {
 	if len(tokens) == 0 {
 		var err error
 		if address, err = Address(address); err != nil {
-			return nil, fmt.Errorf("serve: %w", err)
+			return nil, fmt.Errorf("serve: address: %w", err)
 		}
 	}
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("serve: %s is in use by another program: take another port, or :0 for a free one", address)
 	} else if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, fmt.Errorf("serve: listen: %w", err)
 	}
 	return l, nil
 }
 
-// Serve serves until ctx ends, and then lets answers that are under way end for a moment.
-// Connections that say nothing are closed. It closes the listener.
+// Serve serves until ctx ends, and then waits a moment for answers in progress. Idle connections are closed. It
+// closes the listener.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	httpServer := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
@@ -111,7 +111,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	go func() { ended <- httpServer.Serve(l) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("serve: %w", err)
+		return fmt.Errorf("serve: stopped: %w", err)
 	case <-ctx.Done():
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
@@ -122,11 +122,11 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// Token contains the rights of the bearer of a token.
+// Token has the rights of a user with a token.
 type Token struct {
-	// Scope limits what is seen, and what is written; nil is everything.
+	// Scope limits the documents that the user can read and write; nil is all documents.
 	Scope *graphrag.Condition `json:"scope,omitempty"`
-	// Write allows documents to be put and deleted.
+	// Write allows the user to put and delete documents.
 	Write bool `json:"write,omitempty"`
 }
 
@@ -144,12 +144,12 @@ func ReadTokens(r io.Reader) (map[string]Token, error) {
 	err := object(in, func(name string) error {
 		var may Token
 		if _, twice := tokens[name]; twice {
-			return fmt.Errorf("the token number %d stands there twice", len(tokens)+1)
+			return fmt.Errorf("token number %d occurs twice", len(tokens)+1)
 		}
 		seen := map[string]bool{}
 		err := object(in, func(key string) error {
 			if seen[key] {
-				return fmt.Errorf("the key %q stands there twice", key)
+				return fmt.Errorf("the key %q occurs twice", key)
 			}
 			seen[key] = true
 			var value json.RawMessage
@@ -165,14 +165,14 @@ func ReadTokens(r io.Reader) (map[string]Token, error) {
 			case key == "write":
 				return json.Unmarshal(value, &may.Write)
 			}
-			return fmt.Errorf("there is no key %.40q", key)
+			return fmt.Errorf("the key %.40q is unknown", key)
 		})
 		tokens[name] = may
 		return err
 	})
 	if err == nil {
 		if _, more := in.Token(); more != io.EOF {
-			err = errors.New("there is more behind the object")
+			err = errors.New("there is more text after the object")
 		}
 	}
 	if err != nil {
@@ -187,11 +187,11 @@ func ReadTokens(r io.Reader) (map[string]Token, error) {
 	return tokens, nil
 }
 
-// object reads a JSON object; read reads the value of a key.
+// object reads a JSON object; read is called for each key, and reads its value.
 func object(in *json.Decoder, read func(key string) error) error {
 	begun, err := in.Token()
 	if err == nil && begun != json.Delim('{') {
-		return errors.New("it is no object")
+		return errors.New("the value is not a JSON object")
 	}
 	for err == nil && in.More() {
 		var key json.Token
@@ -206,11 +206,12 @@ func object(in *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// checkTokens reports a token that anybody could guess, or send by leaving it out. The error does not contain it.
+// checkTokens returns an error if a token is so short that it could be guessed, or is missing. The error does
+// not contain the token.
 func checkTokens(tokens map[string]Token) error {
 	for t := range tokens {
 		if len(t) < minToken || len(t) > maxToken || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return fmt.Errorf("serve: a token has %d characters, or others than visible ASCII: want %d to %d", len(t), minToken, maxToken)
+			return fmt.Errorf("serve: a token has %d characters, or characters other than visible ASCII: want %d to %d visible ASCII characters", len(t), minToken, maxToken)
 		}
 	}
 	return nil

@@ -26,39 +26,39 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// Options of [New]. Zero values are the defaults.
+// Options are the options of [New]. Zero values mean the defaults.
 type Options struct {
-	// Tokens contains the users by their bearer token, as [ReadTokens] reads them. Without any
-	// there is no login: then requests have to name this machine, see [FromHere].
+	// Tokens are the users by their bearer token, as [ReadTokens] returns them. Without tokens there is no
+	// login, and requests have to name this machine (see [FromHere]).
 	Tokens map[string]Token
-	// Hosts are further names of this machine that requests may have without tokens, as a
-	// server in front of this one sends them.
+	// Hosts are further host names that requests without tokens may name, for a proxy in front of this server.
 	Hosts []string
-	// ReadOnly refuses to put and delete documents, for all users.
+	// ReadOnly forbids all users to put and delete documents.
 	ReadOnly bool
-	// K is the number of passages that are read for an answer; 0 leaves it to the system.
+	// K is the number of passages that are read for an answer; 0 means that the system decides.
 	K int
-	// AtOnce is the number of questions that are answered at a time, by default 8; the
-	// reply to further ones asks to try again.
+	// AtOnce is the number of questions that are answered at a time, by default 8; further questions get a
+	// reply that asks to try again.
 	AtOnce int
-	// PerMinute is the number of requests that a token, or everybody without tokens, may send in a minute, 600.
+	// PerMinute is the number of requests that a token may send in a minute, or, without tokens, all clients
+	// together; by default 600.
 	PerMinute int
-	// MaxBody is the size of a request in bytes, 16 MiB: documents are put in one.
+	// MaxBody is the largest size of a request in bytes, by default 16 MiB. It may put several documents.
 	MaxBody int64
-	// Timeout ends an answer, 5 minutes.
+	// Timeout is the time limit of an answer, by default 5 minutes.
 	Timeout time.Duration
-	// Cite writes the line of a citation below an answer; nil writes its title, or the document's ID.
+	// Cite returns the line of a citation below an answer; nil means its title, or the document's ID.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
-	// Failed receives errors that the request did not cause: their text may contain
-	// addresses of inner servers, so replies omit it. Nil logs them.
+	// Failed receives errors that the request did not cause. Their text may contain addresses of internal
+	// servers, so replies omit it. Nil logs them.
 	Failed func(error)
 }
 
 const (
 	maxK        = 1000
-	defaultHits = 5        // of a search
-	maxQuestion = 64 << 10 // bytes of one question
-	maxReply    = 8 << 20  // bytes of the hits of a search
+	defaultHits = 5        // number of hits of a search
+	maxQuestion = 64 << 10 // bytes of a question
+	maxReply    = 8 << 20  // bytes of the hits in a reply
 )
 
 // server answers the requests.
@@ -66,9 +66,9 @@ type server struct {
 	system  graphrag.System
 	o       Options
 	turn    chan struct{}
-	writing chan struct{}               // locked from the check of a document to its change
-	users   map[[sha256.Size]byte]*user // by the sum of the token: equal time for all tokens
-	anyone  *user                       // without tokens
+	writing chan struct{}               // held from the check of a document to its change
+	users   map[[sha256.Size]byte]*user // by SHA-256 of the token, so that a lookup does not reveal tokens by its time
+	anyone  *user                       // the user without tokens
 }
 
 type user struct {
@@ -101,12 +101,12 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 	}
 	s.anyone = &user{Token{Write: !o.ReadOnly}, limit()}
 	mux := http.NewServeMux()
-	for _, path := range []string{"GET /healthz", "GET /readyz"} { // the system is indexed, and a question could cost a model's call
+	for _, path := range []string{"GET /healthz", "GET /readyz"} { // a test question could cost a call of a model; the system is indexed, so it is ready
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
 	}
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(openAPI) // a client that left is no error
+		_, _ = w.Write(openAPI) // the client may be gone
 	})
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request, *user) error{
 		"GET /v1/models": s.models, "POST /v1/chat/completions": s.chat, "POST /v1/answer": s.answer, "POST /v1/search": s.search,
@@ -132,7 +132,7 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 //go:embed openapi.json
 var openAPI []byte
 
-// problem is an error with its status and code.
+// problem is an error with its HTTP status and code.
 type problem struct {
 	status int
 	code   string
@@ -145,7 +145,7 @@ func bad(format string, args ...any) error {
 	return problem{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// problem returns the body of a reply about an error. Failed receives errors that the request did not cause.
+// problem returns the reply to an error. Failed receives errors that the request did not cause.
 func (s *server) problem(of string, err error) (p problem) {
 	var large *http.MaxBytesError
 	switch {
@@ -153,13 +153,13 @@ func (s *server) problem(of string, err error) (p problem) {
 		return problem{http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the request has more than %d bytes", large.Limit)}
 	case errors.As(err, &p):
 		return p
-	case !errors.Is(err, context.Canceled): // a client that left gets no reply
+	case !errors.Is(err, context.Canceled): // not if the client is gone
 		s.o.Failed(fmt.Errorf("serve: %s: %w", of, err))
 	}
 	return problem{http.StatusInternalServerError, "server_error", "the system failed: the log of the service tells why"}
 }
 
-// body is the problem in OpenAI's form.
+// body returns the problem in OpenAI's form.
 func (p problem) body() map[string]any {
 	kind := "invalid_request_error"
 	if p.status >= http.StatusInternalServerError {
@@ -176,10 +176,10 @@ func fail(w http.ResponseWriter, p problem) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that left is no error
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// guarded finds the user of a request, and enforces the limits.
+// guarded returns a handler that finds the user of a request, and enforces the limits.
 func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		u := s.anyone
@@ -196,7 +196,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 			fail(w, problem{http.StatusTooManyRequests, "rate_limit_exceeded", fmt.Sprintf("more than %d requests a minute", s.o.PerMinute)})
 			return
 		}
-		if r.ContentLength > s.o.MaxBody { // before any of it is read
+		if r.ContentLength > s.o.MaxBody { // without reading it
 			w.Header().Set("Connection", "close")
 			fail(w, s.problem(r.Pattern, &http.MaxBytesError{Limit: s.o.MaxBody}))
 			return
@@ -213,7 +213,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 	}
 }
 
-// begin takes a turn; without a free one the reply asks to try again.
+// begin reserves one of the AtOnce places for a question; without a free one the reply asks to try again.
 func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -224,7 +224,7 @@ func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	}
 }
 
-// decode decodes a body of JSON.
+// decode decodes a body in JSON.
 func decode(r *http.Request, to any) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return problem{http.StatusUnsupportedMediaType, "invalid_content_type", "want application/json"}
@@ -239,7 +239,7 @@ func decode(r *http.Request, to any) error {
 	return nil
 }
 
-// questionBody is the body of a question.
+// questionBody is the body of a request with a question.
 type questionBody struct {
 	Question string              `json:"question"`
 	Query    string              `json:"query"`
@@ -248,7 +248,7 @@ type questionBody struct {
 	Where    *graphrag.Condition `json:"where"`
 }
 
-// question checks a question, and takes a turn for it.
+// question checks a question, and reserves a place for it.
 func (s *server) question(w http.ResponseWriter, text string, k int, where *graphrag.Condition) (q graphrag.Question, end func(), err error) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -305,7 +305,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	return replyHits(w, hits)
 }
 
-// replyHits replies the hits of a search, as many as maxReply allows: documents have long fields and titles.
+// replyHits replies with the hits of a search, as many as maxReply allows: fields and titles may be long.
 func replyHits(w http.ResponseWriter, hits []graphrag.Hit) error {
 	out, size := make([]json.RawMessage, 0, len(hits)), 0
 	for _, h := range hits {
@@ -326,7 +326,7 @@ func replyHits(w http.ResponseWriter, hits []graphrag.Hit) error {
 	return nil
 }
 
-// lister is a system that tells its documents, as kit.System does.
+// lister is a system that can list its documents, such as kit.System.
 type lister interface {
 	List(ctx context.Context) ([]string, error)
 	Get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error)
@@ -339,7 +339,7 @@ type listed struct {
 	Fields graphrag.Fields `json:"fields,omitempty"`
 }
 
-// sees tells which documents a user sees, by their fields.
+// sees returns a function that reports, by the fields of a document, whether the user may see it.
 func (u *user) sees() func(graphrag.Fields) bool {
 	if u.Scope == nil {
 		return func(graphrag.Fields) bool { return true }
@@ -385,7 +385,7 @@ func (s *server) put(w http.ResponseWriter, r *http.Request, u *user) error {
 		switch {
 		case d.ID == "" || seen[d.ID]:
 			return bad("the document %.200q has no id of its own", d.ID)
-		case path.Clean("/"+d.ID) != "/"+d.ID: // DELETE could not name it
+		case path.Clean("/"+d.ID) != "/"+d.ID: // DELETE cannot name such an ID
 			return bad("the document %.200q: its id has a part that is empty, . or .., or a slash at an end", d.ID)
 		}
 		if err := d.Fields.Check(); err != nil {
@@ -417,8 +417,8 @@ func (s *server) delete(w http.ResponseWriter, r *http.Request, u *user) error {
 
 var errReads = problem{http.StatusForbidden, "read_only", "this token reads only"}
 
-// change changes documents, unless one of them exists outside the scope of the user. The
-// reply contains the size of the index for users who see all of it.
+// change changes documents, unless one of them exists outside of the scope of the user. The reply contains the
+// size of the index if the user may see all documents.
 func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []string, do func() (graphrag.IndexStats, error)) error {
 	select {
 	case s.writing <- struct{}{}:

@@ -218,10 +218,10 @@ func TestBadTokensAndOptions(t *testing.T) {
 	secret := "s3cret-s3cret"
 	for text, want := range map[string]string{
 		``: "EOF", `{}`: "there is no token", `{"` + secret + `": {}}`: "a token has 13 characters", `{"a b c d e f g h i j": {}}`: "visible ASCII",
-		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is not a value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "there is no key \"scop\"", `{"token-of-hr-0123456789": {"Scope": "all"}}`: "there is no key \"Scope\"",
-		`{"token-of-hr-0123456789": {"scope": null}}`: "is null", `{"token-of-hr-0123456789": null}`: "it is no object", `{"token-of-hr-0123456789": {"scope": "all", "scope": "all"}}`: "stands there twice", `{"token-of-hr-0123456789": {}}]`: "there is more behind",
-		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "the token number 2 stands there twice", `[]`: "it is no object",
-		`{"token-of-hr-0123456789": {}} {}`: "there is more behind", `{"token-of-hr-0123456789": {}`: "EOF",
+		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is not a value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "the key \"scop\" is unknown", `{"token-of-hr-0123456789": {"Scope": "all"}}`: "the key \"Scope\" is unknown",
+		`{"token-of-hr-0123456789": {"scope": null}}`: "is null", `{"token-of-hr-0123456789": null}`: "the value is not a JSON object", `{"token-of-hr-0123456789": {"scope": "all", "scope": "all"}}`: "occurs twice", `{"token-of-hr-0123456789": {}}]`: "there is more text after",
+		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "token number 2 occurs twice", `[]`: "the value is not a JSON object",
+		`{"token-of-hr-0123456789": {}} {}`: "there is more text after", `{"token-of-hr-0123456789": {}`: "EOF",
 	} {
 		_, err := serve.ReadTokens(strings.NewReader(text))
 		check.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), secret), "%s: %v, want %s", text, err, want)

@@ -29,34 +29,32 @@ type Schema struct {
 
 // TableSchema declares the records of one kind.
 type TableSchema struct {
-	// Text makes Title and Text searchable; TitleWeight is the number of times that the title
-	// counts as part of the text. K1 and B are the parameters of BM25; 0 is the default.
+	// Text makes Title and Text searchable; TitleWeight is the number of times that the title counts as part of
+	// the text, K1 and B are the parameters of BM25 (0: the default).
 	Text        bool    `json:"text,omitempty"`
 	TitleWeight int     `json:"title_weight,omitempty"`
 	K1          float64 `json:"k1,omitempty"`
 	B           float64 `json:"b,omitempty"`
-	// Dim is the number of components of vectors, which are compared by the cosine; 0 means no
-	// vectors.
+	// Dim is the number of components of vectors, which are compared by the cosine; 0 means no vectors.
 	Dim int `json:"dim,omitempty"`
-	// Model names the source of the vectors, so that vectors of two models are not
-	// mixed.
+	// Model names the source of the vectors, so that vectors of two models are not mixed.
 	Model string `json:"model,omitempty"`
 }
 
 // Limits of records.
 const (
-	MaxID   = 1024     // bytes of an id or a scope
-	maxText = 16 << 20 // bytes of a title, a text or the data of a record
+	MaxID   = 1024     // bytes in an id or a scope
+	maxText = 16 << 20 // bytes in a title, a text or the data of a record
 )
 
-// maxComponent keeps the length of any vector below vector.MaxNorm.
+// maxComponent limits the components of a vector, so that its length is below vector.MaxNorm.
 const maxComponent = vector.MaxNorm / 256
 
 // Check reports all errors in a schema.
 func (s Schema) Check() error {
 	var errs []error
 	if len(s.Tables) == 0 {
-		errs = append(errs, errors.New("it has no table: name one in Tables"))
+		errs = append(errs, errors.New("there is no table: name one or more in Tables"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
 		errs = append(errs, CheckName("table", name))
@@ -73,40 +71,40 @@ func (s Schema) Check() error {
 func (t TableSchema) check() error {
 	var errs []error
 	if t.Dim < 0 || t.Dim > vector.MaxDim {
-		errs = append(errs, fmt.Errorf("its Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
+		errs = append(errs, fmt.Errorf("Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
 	}
 	if t.TitleWeight < 0 || !(t.K1 >= 0) || !(t.B >= 0 && t.B <= 1) {
-		errs = append(errs, fmt.Errorf("its TitleWeight, K1 and B are %d, %g and %g, want 0 or more, and B up to 1", t.TitleWeight, t.K1, t.B))
+		errs = append(errs, fmt.Errorf("TitleWeight is %d, K1 is %g and B is %g, want 0 or more, and B at most 1", t.TitleWeight, t.K1, t.B))
 	}
 	return errors.Join(errs...)
 }
 
-// CheckSame reports that a collection of this schema is asked for with another one.
+// CheckSame returns an error if a caller asks for this collection with another schema.
 func (s Schema) CheckSame(asked Schema) error {
 	have, err1 := json.Marshal(s)
-	want, err2 := json.Marshal(asked) // where no fields and an empty list are the same
+	want, err2 := json.Marshal(asked) // as JSON, since it omits empty lists and absent ones alike
 	if err := errors.Join(err1, err2); err != nil || string(have) == string(want) {
 		return err
 	}
-	return fmt.Errorf("%w: it has the schema %s, not %s: drop it, or take another name", ErrMismatch, have, want)
+	return fmt.Errorf("%w: the collection exists with the schema %s, not %s: drop it, or choose another name", ErrMismatch, have, want)
 }
 
-// CheckAnalyzer reports that a collection was made with another analyzer than a store has.
+// CheckAnalyzer returns an error if the analyzer of the collection is not the analyzer of the store.
 func (s Schema) CheckAnalyzer(name string) error {
 	if s.Analyzer == name {
 		return nil
 	}
-	return fmt.Errorf("%w: its analyzer is %q, that of the store %q: set Options.Analyzer", ErrMismatch, s.Analyzer, name)
+	return fmt.Errorf("%w: the collection was made with analyzer %q, the store has %q: set Options.Analyzer", ErrMismatch, s.Analyzer, name)
 }
 
-// CheckName checks the name of a collection, generation, table or field: 1 to 63 of a-z, 0-9, _
-// and -, beginning with a letter, which all engines accept.
+// CheckName checks the name of a collection, generation, table or field: 1 to 63 characters of a-z, 0-9, _ and
+// -, beginning with a letter, which all engines accept.
 func CheckName(of, name string) error {
 	ok := len(name) > 0 && len(name) <= 63 && name[0] >= 'a' && name[0] <= 'z'
 	if ok && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %.80q: a name is 1 to 63 of a-z, 0-9, _ and -, and begins with a letter", ErrInvalid, of, name)
+	return fmt.Errorf("%w: %s %.80q: a name has 1 to 63 characters of a-z, 0-9, _ and -, and begins with a letter", ErrInvalid, of, name)
 }
 
 // Terms returns the terms under which a text is indexed, in order and with repetitions, in the language of the text.
@@ -128,13 +126,13 @@ func (t TableSchema) CheckRecord(r Record) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if r.ID == "" {
-		wrong("it has no id")
+		wrong("the record has no id")
 	}
 	if len(r.ID) > MaxID || len(r.Scope) > MaxID {
-		wrong("its id or scope is longer than %d bytes", MaxID)
+		wrong("the id or scope of the record is longer than %d bytes", MaxID)
 	}
 	if len(r.Title) > maxText || len(r.Text) > maxText || len(r.Data) > maxText {
-		wrong("its title, text or data is longer than %d bytes", maxText)
+		wrong("the title, text or data of the record is longer than %d bytes", maxText)
 	}
 	for _, s := range []string{r.ID, r.Scope, r.Title, r.Text} {
 		if !utf8.ValidString(s) {
@@ -142,11 +140,11 @@ func (t TableSchema) CheckRecord(r Record) error {
 		}
 	}
 	if len(r.Vector) != 0 && len(r.Vector) != t.Dim {
-		wrong("its vector has %d components, those of the table have %d", len(r.Vector), t.Dim)
+		wrong("the vector of the record has %d components, those of the table have %d", len(r.Vector), t.Dim)
 	}
 	for i, c := range r.Vector {
 		if !(math.Abs(float64(c)) <= maxComponent) {
-			wrong("component %d of its vector is %v, want at most %g", i, c, maxComponent)
+			wrong("component %d of the vector is %v, want at most %g", i, c, maxComponent)
 			break
 		}
 	}
@@ -161,7 +159,7 @@ func CheckTriple(t Triple) error {
 	var errs []error
 	for _, e := range []triples.Entity{t.Head, t.Relation, t.Tail} {
 		if e.ID == "" {
-			errs = append(errs, errors.New("head, relation or tail has no id"))
+			errs = append(errs, errors.New("the head, the relation or the tail of a triple has no id"))
 		}
 		if len(e.ID) > triples.MaxLabel || len(e.Label) > triples.MaxLabel {
 			errs = append(errs, fmt.Errorf("the id or label of %.40q is longer than %d bytes", e.ID, triples.MaxLabel))
@@ -171,10 +169,10 @@ func CheckTriple(t Triple) error {
 		}
 	}
 	if len(t.Source) > MaxID || !utf8.ValidString(t.Source) {
-		errs = append(errs, fmt.Errorf("its source is not UTF-8 of at most %d bytes", MaxID))
+		errs = append(errs, fmt.Errorf("the source of a triple is not UTF-8 of at most %d bytes", MaxID))
 	}
 	if math.IsNaN(t.Weight) || math.IsInf(t.Weight, 0) {
-		errs = append(errs, fmt.Errorf("its weight is %v", t.Weight))
+		errs = append(errs, fmt.Errorf("the weight of a triple is %v, want a finite number", t.Weight))
 	}
 	return invalid(errs)
 }
@@ -186,15 +184,15 @@ func invalid(errs []error) error {
 	return nil
 }
 
-// CheckText reports why a query cannot be answered.
+// CheckText returns an error if the table cannot answer the query.
 func (t TableSchema) CheckText(q TextQuery) error {
 	if !t.Text {
-		return fmt.Errorf("%w: it has no words: set Text in its schema", ErrInvalid)
+		return fmt.Errorf("%w: the table has no index of words: set Text in its schema", ErrInvalid)
 	}
 	return CheckCondition(q.Where)
 }
 
-// CheckTriples reports why a query of triples cannot be answered.
+// CheckTriples returns an error if triples cannot be searched for the query.
 func CheckTriples(q TextQuery) error {
 	if where := q.Where.String(); where != (graphrag.Condition{}).String() {
 		return fmt.Errorf("%w: the condition %.80s: triples have no fields, leave Where out", ErrInvalid, where)
@@ -202,7 +200,7 @@ func CheckTriples(q TextQuery) error {
 	return nil
 }
 
-// CheckCondition reports what is wrong with a condition.
+// CheckCondition reports errors in a condition.
 func CheckCondition(c graphrag.Condition) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("condition: %w: %w", ErrInvalid, err)
@@ -210,15 +208,15 @@ func CheckCondition(c graphrag.Condition) error {
 	return nil
 }
 
-// CheckVector is CheckText for a query by a vector.
+// CheckVector returns an error if the table cannot answer the query.
 func (t TableSchema) CheckVector(q VectorQuery) error {
 	switch {
 	case t.Dim == 0:
-		return fmt.Errorf("%w: it has no vectors: set Dim in its schema", ErrInvalid)
+		return fmt.Errorf("%w: the table has no vectors: set Dim in its schema", ErrInvalid)
 	case len(q.Vector) != t.Dim:
-		return fmt.Errorf("%w: a query of %d components, the table has %d", ErrInvalid, len(q.Vector), t.Dim)
+		return fmt.Errorf("%w: the vector of the query has %d components, those of the table have %d", ErrInvalid, len(q.Vector), t.Dim)
 	case !(q.Effort >= 0 && q.Effort <= 1):
-		return fmt.Errorf("%w: an effort of %v, want 0 to 1", ErrInvalid, q.Effort)
+		return fmt.Errorf("%w: the query has Effort %v, want 0 to 1", ErrInvalid, q.Effort)
 	}
 	if err := t.CheckRecord(Record{ID: "query", Vector: q.Vector}); err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 	version      = 1
 )
 
-// manifest describes the files.
+// manifest is the content of snapshot.json.
 type manifest struct {
 	Version int            `json:"version"`
 	Schema  Schema         `json:"schema"`
@@ -34,7 +34,7 @@ type manifest struct {
 	Triples int            `json:"triples"`
 }
 
-// plainRecord is a record as a line.
+// plainRecord is a record as a line of JSON.
 type plainRecord struct {
 	ID     string          `json:"id"`
 	Scope  string          `json:"scope,omitempty"`
@@ -55,7 +55,7 @@ type plainRecord struct {
 //	snapshot.json        the schema and how many there are of each, written last
 func Export(ctx context.Context, dir string, s Schema, g Generation) (err error) {
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
-		return fmt.Errorf("store: export: %s: %w: there is a snapshot already: remove it or name another folder", dir, ErrConflict)
+		return fmt.Errorf("store: export: %s: %w: the folder holds a snapshot: remove it or choose another folder", dir, ErrConflict)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("store: export: %w", err)
@@ -122,20 +122,20 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Flush(), f.Sync(), f.Close())
 }
 
-// copyBatch is how many items are put at a time.
+// copyBatch is the number of items in one call of Put.
 const copyBatch = 1000
 
-// Fork is [Collection].Fork of engines whose generations share nothing: made is called with the published one and
-// the new one, which is empty, and copies.
+// Fork implements [Collection].Fork for engines whose generations share no data: made copies the published
+// generation into the new one, which is empty.
 func Fork(ctx context.Context, c Collection, next, from string, made func(old, g Generation) error) (Generation, error) {
 	names, published, err := c.Generations(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case slices.Contains(names, next):
-		return nil, fmt.Errorf("fork %q: %w: it is there already: discard it, or take another name", next, ErrConflict)
+		return nil, fmt.Errorf("fork %q: %w: a generation of this name exists: discard it, or choose another name", next, ErrConflict)
 	case from != published || from == "":
-		return nil, fmt.Errorf("fork %q: %w: %q is not published, but %q", next, ErrNotFound, from, published)
+		return nil, fmt.Errorf("fork %q: %w: the published generation is %q, not %q", next, ErrNotFound, published, from)
 	}
 	old, err := c.Pin(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func Fork(ctx context.Context, c Collection, next, from string, made func(old, g
 	return g, err
 }
 
-// Copy puts what a generation holds into another, perhaps of another store, whose collection has the same
+// Copy puts the items of a generation into another one, perhaps of another store, whose collection has the same
 // schema, and flushes it.
 func Copy(ctx context.Context, s Schema, from, to Generation) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
@@ -170,7 +170,7 @@ func Copy(ctx context.Context, s Schema, from, to Generation) error {
 	return to.Flush(ctx)
 }
 
-// putAll puts items, many at a time.
+// putAll puts items in batches of copyBatch.
 func putAll[T any](items iter.Seq2[T, error], put func([]T) error) error {
 	batch := make([]T, 0, copyBatch)
 	for x, err := range items {

@@ -31,20 +31,19 @@ type Store interface {
 	Drop(ctx context.Context, name string) error
 	// Can returns the capabilities of the engine.
 	Can() Capabilities
-	// Close closes the store. Of changes that were not flushed any part may be lost.
+	// Close closes the store. Changes that were not flushed may be lost, all or some of them.
 	Close() error
 }
 
-// Capabilities of an engine.
+// Capabilities are properties in which engines differ.
 type Capabilities struct {
 	// FixedReads reports that a pinned generation does not change even if it is written to.
 	FixedReads bool
 	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
-	// OwnWords reports that a search by words under a condition counts words in the records that meet
-	// it alone: its scores equal those in a store of only these records. Elsewhere the rarity of a
-	// word depends on all records, which reveals something about them: tenants need a collection
-	// each.
+	// OwnWords reports that a search by words with a condition counts words only in the records that meet it:
+	// the scores equal those in a store of these records alone. In other engines the rarity of a word depends
+	// on all records, which reveals something about the records of other users: give each tenant a collection.
 	OwnWords bool
 }
 
@@ -52,26 +51,25 @@ type Capabilities struct {
 type Collection interface {
 	// Schema returns the schema of the collection.
 	Schema() Schema
-	// Write opens a generation for writing: a new one of that name, an unfinished one in the
-	// state of its last Flush, or of one that the store made by itself since, or the published one.
+	// Write opens a generation for writing: a new one if there is none of that name, an unfinished one in the
+	// state of its last flush (the store may flush by itself), or the published one.
 	Write(ctx context.Context, generation string) (Generation, error)
-	// Fork opens a new generation for writing that begins with what the published one holds, which stays
-	// as it is. The error is ErrConflict if there is one of that name, ErrNotFound if from is not published.
+	// Fork opens a new generation for writing that starts with the contents of the published one, which does
+	// not change. The error is ErrConflict if next exists, ErrNotFound if from is not published.
 	Fork(ctx context.Context, next, from string) (Generation, error)
-	// Pin opens the published generation for reading. The error is ErrNotFound if there is
-	// none.
+	// Pin opens the published generation for reading. The error is ErrNotFound if there is none.
 	Pin(ctx context.Context) (Generation, error)
-	// Publish publishes a flushed generation if the published one is was ("" for none).
-	// Otherwise the error is ErrConflict, and nothing changes.
+	// Publish publishes a flushed generation if the one published so far is named was ("" for none). Otherwise
+	// the error is ErrConflict, and nothing changes.
 	Publish(ctx context.Context, generation, was string) error
-	// Generations returns their names, in order, and the name of the published one, or "".
+	// Generations returns the names of the generations, in order, and the published one, or "".
 	Generations(ctx context.Context) (names []string, published string, err error)
-	// Discard removes a generation, but not the published one: ErrConflict. Pinned generations
-	// stay readable until they are closed.
+	// Discard removes a generation; for the published one the error is ErrConflict. Pinned generations stay
+	// readable until they are closed.
 	Discard(ctx context.Context, generation string) error
 }
 
-// Generation is one whole index.
+// Generation is one version of the whole index of a collection.
 type Generation interface {
 	Name() string
 	// Table returns a table of the schema. The error is ErrNotFound if there is none.
@@ -79,7 +77,7 @@ type Generation interface {
 	Triples() Triples
 	// Flush makes all puts and deletions durable, and visible to later searches.
 	Flush(ctx context.Context) error
-	// Close closes this handle.
+	// Close closes this handle of the generation.
 	Close() error
 }
 
@@ -95,14 +93,14 @@ type Records interface {
 	// Put adds records; one with an existing id replaces that record. Invalid records are
 	// reported by an *ItemsError; the others are put.
 	Put(ctx context.Context, records ...Record) error
-	// Get returns the records of some ids, in the order of these, without unknown ids.
+	// Get returns the records with the given ids, in the order of the ids. Unknown ids are skipped.
 	Get(ctx context.Context, ids ...string) ([]Record, error)
 	// Delete removes records. Unknown ids change nothing.
 	Delete(ctx context.Context, ids ...string) error
 	// DeleteScope removes the records of a scope.
 	DeleteScope(ctx context.Context, scope string) error
-	// All reads the records with an id greater than after, in the order of their ids, as of
-	// the start of the iteration. An error ends it.
+	// All reads the records with an id greater than after, in the order of their ids, as of the start of the
+	// iteration. An error ends the iteration.
 	All(ctx context.Context, after string) iter.Seq2[Record, error]
 	// Count returns the number of records that meet a condition.
 	Count(ctx context.Context, where graphrag.Condition) (int, error)
@@ -125,8 +123,7 @@ type Record struct {
 
 // TextIndex finds records by words.
 type TextIndex interface {
-	// SearchText returns the best records for each query. Records without a word of the query
-	// are no hits.
+	// SearchText returns the best records for each query. Records without a word of the query are no hits.
 	SearchText(ctx context.Context, queries ...TextQuery) ([][]Hit, error)
 }
 
@@ -148,8 +145,8 @@ type VectorQuery struct {
 	Vector []float32
 	K      int
 	Where  graphrag.Condition
-	// Effort is about the share of the records that an approximate search compares: 1 is all
-	// of them, 0 the default of the engine.
+	// Effort is the approximate share of the records that an approximate search compares with the query: 1 is
+	// all records, 0 the default of the engine.
 	Effort float64
 }
 
@@ -189,13 +186,13 @@ type ItemsError struct{ Items []ItemError }
 
 // ItemError is the error of one item.
 type ItemError struct {
-	Index int // in the arguments of the call
+	Index int // index of the item in the arguments of the call
 	ID    string
 	Err   error // wraps ErrInvalid
 }
 
-// Accept returns the items of a call that check accepts, the last one of each id, in order, and
-// an *ItemsError about the others, or nil.
+// Accept returns the items that check accepts, in order and only the last one of each id, and an *ItemsError
+// about the rejected items, or nil.
 func Accept[T any](items []T, id func(T) string, check func(T) error) (good []T, err error) {
 	var bad ItemsError
 	at := make(map[string]int, len(items))
@@ -216,7 +213,7 @@ func Accept[T any](items []T, id func(T) string, check func(T) error) (good []T,
 	return good, err
 }
 
-// Error names the first few.
+// Error describes the first few items.
 func (e *ItemsError) Error() string {
 	const few = 3
 	var b strings.Builder
@@ -233,7 +230,7 @@ func (e *ItemsError) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the errors of the items.
+// Unwrap returns the errors of the items.
 func (e *ItemsError) Unwrap() []error {
 	errs := make([]error, len(e.Items))
 	for i, item := range e.Items {
@@ -244,8 +241,8 @@ func (e *ItemsError) Unwrap() []error {
 
 // Triples are the edges of a graph.
 type Triples interface {
-	// PutTriples adds triples; one with an existing ID replaces that triple. An entity has one
-	// label: if triples have different ones, any of them. Invalid triples are reported by an
+	// PutTriples adds triples; one with an existing ID replaces that triple. An entity has one label: if
+	// triples give it different labels, the store keeps any one of them. Invalid triples are reported by an
 	// *ItemsError; the others are put.
 	PutTriples(ctx context.Context, ts ...Triple) error
 	// DeleteTriples removes triples by their IDs. Unknown IDs change nothing.
@@ -253,11 +250,10 @@ type Triples interface {
 	// SearchTriples returns the triples whose labels match each query best. Triples have no fields: a
 	// query with a condition is ErrInvalid.
 	SearchTriples(ctx context.Context, queries ...TextQuery) ([][]TripleHit, error)
-	// Neighbors returns the triples of each entity, by its id, in the order of their IDs or of
-	// [Near.Like].
+	// Neighbors returns the triples of each entity, by its id, in the order of their IDs or of [Near.Like].
 	Neighbors(ctx context.Context, entities []string, o Near) ([][]Triple, error)
-	// AllTriples reads the triples with an ID greater than after, in the order of their IDs,
-	// as of the start of the iteration. An error ends it.
+	// AllTriples reads the triples with an ID greater than after, in the order of their IDs, as of the start of
+	// the iteration. An error ends the iteration.
 	AllTriples(ctx context.Context, after string) iter.Seq2[Triple, error]
 	// CountTriples returns the number of triples.
 	CountTriples(ctx context.Context) (int, error)
@@ -266,13 +262,13 @@ type Triples interface {
 // Triple is an edge with its source and weight.
 type Triple struct {
 	triples.Triple
-	// Source is the record that states it; it may be empty.
+	// Source is the id of the record that states the triple; it may be empty.
 	Source string
 	Weight float64
 }
 
-// ID returns a hash of the ids of head, relation and tail, and the source: 32 hexadecimal digits.
-// So a statement is one triple for each source.
+// ID returns a hash of the ids of head, relation and tail, and the source: 32 hexadecimal digits. So two
+// sources of the same statement give two triples.
 func (t Triple) ID() string {
 	h := sha256.New()
 	literal := "entity"
@@ -281,7 +277,7 @@ func (t Triple) ID() string {
 	}
 	for _, s := range []string{t.Head.ID, t.Relation.ID, t.Tail.ID, literal, t.Source} {
 		h.Write([]byte(s))
-		h.Write([]byte{0xff}) // a byte that UTF-8 does not contain
+		h.Write([]byte{0xff}) // separator: a byte that UTF-8 does not contain
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -294,29 +290,29 @@ type TripleHit struct {
 
 // Near are the options of Neighbors.
 type Near struct {
-	// Limit bounds the triples of an entity, so that hubs cost as much as other entities; 0
-	// is no limit.
+	// Limit is the largest number of triples returned for an entity, so that hubs cost as much as other
+	// entities; 0 is no limit.
 	Limit int
-	// End selects the triples with the entity at this end.
+	// End selects the triples that have the entity at this end.
 	End End
-	// Relation, if not "", selects the triples of a relation, by its id.
+	// Relation, if not "", is the id of a relation: only its triples are returned.
 	Relation string
-	// Like, if not "", is a query: its results by SearchTriples come first, in their order,
-	// then the other triples by ID.
+	// Like, if not "", is a query: the triples that SearchTriples finds for it come first, in the order of that
+	// search, then the other triples by ID.
 	Like string
 }
 
-// End is an end of a triple.
+// End says whether an entity is the head or the tail of a triple.
 type End string
 
-// The ends.
+// The values of End.
 const (
 	Either End = ""
 	Head   End = "head"
 	Tail   End = "tail"
 )
 
-// place holds the fields of a chunk that a record has no field for.
+// place holds the fields of a chunk for which a record has no field.
 type place struct {
 	Index  int    `json:"index,omitempty"`
 	Start  int    `json:"start,omitempty"`
@@ -325,11 +321,11 @@ type place struct {
 	Lead   string `json:"lead,omitempty"`
 }
 
-// RecordOf returns a chunk as it is stored: its scope is the document, its data the place
-// in the document as JSON, nil if that is zero. The caller sets the vector.
+// RecordOf returns the record of a chunk: Scope is the document, Data the place in the document as JSON, nil if
+// the place is zero. The caller sets the vector.
 func RecordOf(c graphrag.Chunk) Record {
 	r := Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
-	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); len(data) > len("{}") { // nothing in it can fail
+	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); len(data) > len("{}") { // it cannot fail
 		r.Data = data
 	}
 	return r
@@ -340,7 +336,7 @@ func (r Record) Chunk() (graphrag.Chunk, error) {
 	var p place
 	if len(r.Data) > 0 {
 		if err := json.Unmarshal(r.Data, &p); err != nil {
-			return graphrag.Chunk{}, fmt.Errorf("store: the data of record %.80q is not that of a chunk, put chunks as RecordOf makes them: %w", r.ID, err)
+			return graphrag.Chunk{}, fmt.Errorf("store: record %.80q does not hold a chunk, store chunks as RecordOf returns them: %w", r.ID, err)
 		}
 	}
 	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens, Lead: p.Lead, Fields: r.Fields}, nil

@@ -14,24 +14,23 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// Conditions of prose: neither a fragment nor a wall of words. Other sentences are quoted only
-// where there is no prose.
+// Limits of prose, without fragments and very long sentences. Others are quoted only if there is no prose.
 const (
 	minWords    = 5
 	maxWords    = 90
-	minLetters  = 0.6 // share of letters among the characters that are not blank
-	maxLinkPart = 0.6 // share of bytes that stripping the links takes away
+	minLetters  = 0.6 // least share of letters among the characters other than blanks
+	maxLinkPart = 0.6 // largest share of bytes that belong to the targets of links
 )
 
-// sentence may be quoted.
+// sentence is a sentence that may be quoted.
 type sentence struct {
-	quote string // without links, on one line
+	quote string // text without links, on one line
 	of    *source
-	span  text.Span  // in the text without links
-	terms []weighted // by term, length 1
+	span  text.Span  // span in the text without links
+	terms []weighted // vector of length 1, sorted by term
 }
 
-// source is a text and its place among those that are summarised.
+// source is a text and its index among those that are summarized.
 type source struct {
 	index   int
 	clean   string
@@ -44,32 +43,33 @@ type weighted struct {
 	weight float64
 }
 
-// reader finds the sentences of the texts of one summary. It is reused: the terms of words and its buffers stay.
+// reader finds the sentences of the texts of one summary. It is reused, with its buffers and the terms of
+// words.
 type reader struct {
 	numbers     *text.Numbering
-	place       []int32 // of a term among the terms of the summary, from 1; 0 between summaries
-	seen        []int32 // the terms that have a place
-	inSentence  []int32 // places
+	place       []int32 // number of each term in the summary, from 1; 0 between summaries
+	seen        []int32 // terms that have a number
+	inSentence  []int32 // numbers of the terms of a sentence, less 1
 	weights     []weighted
 	prose, rest []sentence
 }
 
-// maxWordsKept bounds the words whose terms a reader keeps for the next summary.
+// maxWordsKept limits the words whose terms a reader keeps for the next summary.
 const maxWordsKept = 1 << 17
 
-// reset makes room for the next summary.
+// reset prepares the reader for the next summary.
 func (r *reader) reset() {
 	for _, t := range r.seen {
 		r.place[t] = 0
 	}
-	clear(r.prose) // they hold texts
+	clear(r.prose) // releases the texts
 	clear(r.rest)
 	r.seen, r.weights, r.prose, r.rest = r.seen[:0], r.weights[:0], r.prose[:0], r.rest[:0]
 	r.numbers.Trim(maxWordsKept)
 }
 
-// collect returns the sentences of prose of all texts, or, if there are none, all that have
-// words; they are valid until reset. The only error is the error of ctx.
+// collect returns the sentences of all texts that are prose, or, if there are none, all sentences with words;
+// they are valid until reset. The only error is the error of ctx.
 func (r *reader) collect(ctx context.Context, texts []string) ([]sentence, error) {
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
@@ -98,8 +98,8 @@ func (r *reader) collect(ctx context.Context, texts []string) ([]sentence, error
 	return found, nil
 }
 
-// count counts the words of a sentence, and how often each term is in it. Terms are numbered
-// by their first appearance in the texts of the summary.
+// count returns the number of words of a sentence, and the frequency of each term in it. Terms are numbered by
+// their first appearance in the texts of the summary.
 func (r *reader) count(s string) (words int, terms []weighted) {
 	r.inSentence = r.inSentence[:0]
 	r.numbers.Text(s, func(numbers []int32) bool {
@@ -130,31 +130,31 @@ func (r *reader) count(s string) (words int, terms []weighted) {
 	return words, r.weights[start:len(r.weights):len(r.weights)]
 }
 
-// plain returns a sentence as it is quoted: without marks of markdown at its
-// beginning, control characters and line breaks.
+// plain returns a sentence as it is quoted: without Markdown marks at its beginning, control characters and
+// line breaks.
 func plain(s string) string {
 	s = strings.TrimLeft(prompts.Printable(s), marks)
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 
-// marks are the characters before a sentence that are not quoted.
+// marks are characters at the beginning of a sentence that are not quoted.
 const marks = "#*->+|=•_~` \t\r\n"
 
-// boilerplate are words of what web pages say about themselves.
+// boilerplate are words by which web pages speak about themselves.
 var boilerplate = []string{
 	"cookie", "privacy policy", "terms of use", "terms of service", "all rights reserved", "copyright ©", "javascript",
 	"your browser", "newsletter", "subscribe", "sign up", "sign in", "log in", "click ", "adblock",
 }
 
-// isStatement tells a sentence with a full stop or an exclamation mark from
-// headings, captions, titles of links, and questions.
+// isStatement reports whether a sentence ends with a full stop or an exclamation mark, unlike headings,
+// captions, titles of links, and questions.
 func isStatement(quote string) bool {
 	s := strings.TrimRight(quote, "\"'”’»)]*_ ")
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return strings.ContainsRune(".!…。！।۔", last) && !strings.HasPrefix(quote, "Image ")
 }
 
-// isProse separates sentences from navigation, tables and fragments, by their numbers of words and bytes.
+// isProse reports whether a sentence is prose, not navigation, a table or a fragment, by its words and bytes.
 func isProse(quote string, words, bytes int) bool {
 	if words < minWords || words > maxWords || float64(bytes-len(quote)) > maxLinkPart*float64(bytes) ||
 		strings.ContainsRune(quote, '|') || strings.Contains(quote, "](") || !isStatement(quote) {
@@ -176,7 +176,7 @@ func isProse(quote string, words, bytes int) bool {
 	return float64(letters) >= minLetters*float64(all)
 }
 
-// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each sentence to length 1.
+// weigh replaces frequencies by weights, (1 + ln tf)·ln(1 + n/df), and scales each sentence to length 1.
 func weigh(sentences []sentence, terms int) {
 	rare := make([]float64, terms)
 	for _, s := range sentences {
@@ -203,7 +203,7 @@ func weigh(sentences []sentence, terms int) {
 	}
 }
 
-// centrality returns the cosine of each sentence with the centroid of all.
+// centrality returns the cosine of each sentence with the centroid of all sentences.
 func centrality(sentences []sentence, terms int) []float64 {
 	centroid, sum := make([]float64, terms), 0.0
 	for _, s := range sentences {

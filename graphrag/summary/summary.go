@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// Describer merges the descriptions that chunks give of a thing. The passages of the result are those that its text is
-// based on. Without descriptions the result is empty. It is safe for concurrent use.
+// Describer merges the descriptions that chunks give of an entity or a relation. The passages of the result are
+// those on which its text is based. Without descriptions the result is empty. It is safe for concurrent use.
 type Describer interface {
 	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
 }
@@ -37,15 +37,15 @@ type Summarizer interface {
 // Summary is the result of a [Summarizer].
 type Summary struct {
 	Text string
-	// Quotes say where the words come from, in the order of Text. A model's summary has none.
+	// Quotes say where the words come from, in the order of Text. A summary by a model has none.
 	Quotes []Quote
 }
 
-// Quote says that Text[Start:End] of a summary is what bytes SourceStart to
-// SourceEnd of a text say, without links and line breaks.
+// Quote says that Text[Start:End] of a summary is the content of the bytes SourceStart to SourceEnd-1 of a
+// text, without links and line breaks.
 type Quote struct {
 	Start, End             int
-	Source                 int // index of the text
+	Source                 int // index of the quoted text
 	SourceStart, SourceEnd int
 }
 
@@ -54,22 +54,22 @@ var promptFiles embed.FS
 
 var templates = prompts.Must("summary", promptFiles)
 
-// ModelOptions of [ByModel].
+// ModelOptions are the options of [ByModel].
 type ModelOptions struct {
-	// Model writes. It is required.
+	// Model writes the summaries. It is required.
 	Model llm.Model
-	// Tokens is the length that is asked for; 0 means 100. Models count badly, so this is no bound.
+	// Tokens is the length that the model is asked for; 0 means 100. A summary may be longer.
 	Tokens int
 }
 
-// Stage names the calls for summaries in accounts.
+// Stage is the name of the step in which summaries are made.
 const Stage = "summarize"
 
-// wordsPerToken is the rule of thumb for English.
+// wordsPerToken is a rule of thumb for English.
 const wordsPerToken = 0.75
 
-// ByModel returns a summarizer that asks a language model. Errors wrap the errors
-// of the model. Texts that are blank cost no call.
+// ByModel returns a summarizer that asks a language model. Errors wrap the errors of the model. Blank texts
+// cost no call.
 func ByModel(o ModelOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -83,7 +83,6 @@ func ByModel(o ModelOptions) (Summarizer, error) {
 
 type byModel struct{ o ModelOptions }
 
-// Summarize implements [Summarizer].
 func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error) {
 	var pieces []prompts.Data
 	for _, t := range texts {
@@ -92,7 +91,7 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return Summary{}, fmt.Errorf("summary: %w", err)
+		return Summary{}, fmt.Errorf("summary: summarize texts: %w", err)
 	}
 	if len(pieces) == 0 {
 		return Summary{}, nil
@@ -100,24 +99,24 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 	words := max(1, int(wordsPerToken*float64(m.o.Tokens)))
 	req, err := templates.Request(ctx, Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
 	if err != nil {
-		return Summary{}, fmt.Errorf("summary: %w", err)
+		return Summary{}, fmt.Errorf("summary: make the prompt: %w", err)
 	}
 	reply, err := m.o.Model.Generate(ctx, req)
 	if err != nil {
-		return Summary{}, fmt.Errorf("summary: %w", err)
+		return Summary{}, fmt.Errorf("summary: ask the model: %w", err)
 	}
 	return Summary{Text: strings.TrimSpace(reply.Text)}, nil
 }
 
-// defaultTokens is the length of RAPTOR's summaries (parthsarthi03/raptor,
-// max_tokens of its tree builder). E²GraphRAG's are about ten times as long.
+// defaultTokens is the length of RAPTOR's summaries (parthsarthi03/raptor, max_tokens of its tree builder).
+// Summaries of E²GraphRAG are about ten times as long.
 const defaultTokens = 100
 
-// ExtractiveOptions of [Extractive].
+// ExtractiveOptions are the options of [Extractive].
 type ExtractiveOptions struct {
-	// Tokens is the most a summary may have; 0 means 100.
+	// Tokens is the largest number of tokens of a summary; 0 means 100.
 	Tokens int
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts words.
+	// CountTokens counts the tokens of a text (see tokens.Counter); nil counts words.
 	CountTokens func(string) int
 }
 
@@ -155,18 +154,18 @@ func countWords(s string) (n int) {
 
 type extractive struct {
 	o       ExtractiveOptions
-	readers sync.Pool // of *reader
+	readers sync.Pool // pool of *reader
 }
 
 const (
-	// redundancy is the weight of the similarity to a chosen sentence against the score
-	// (1-λ of maximal marginal relevance, λ = 0.7).
+	// redundancy is the weight of the similarity to a chosen sentence, relative to the score: 1-λ of maximal
+	// marginal relevance, with λ = 0.7.
 	redundancy = 0.3
-	// tooSimilar is the similarity from which on a sentence repeats a chosen one.
+	// tooSimilar is the similarity from which a sentence repeats a chosen one.
 	tooSimilar = 0.95
 )
 
-// quotedKey is the key of a summary.
+// quotedKey is the key of a cached summary.
 type quotedKey struct {
 	by *extractive
 	of memo.Digest
@@ -197,15 +196,15 @@ func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, er
 		chosen, err = x.choose(ctx, sentences, len(by.seen))
 	}
 	if err != nil {
-		return Summary{}, fmt.Errorf("summary: %w", err)
+		return Summary{}, fmt.Errorf("summary: choose sentences: %w", err)
 	}
 	slices.Sort(chosen)
 	return compose(sentences, chosen), nil
 }
 
-// choose takes sentences one by one, the one with the largest gain first, until no other one
-// fits. Gains change only with a choice, and a sentence that does not fit never will: so most
-// sentences of a name that is in ten thousand of them are looked at once.
+// choose selects sentences one by one, each time the one with the largest gain, until no other one fits. A
+// choice can only lower the gains of others, and a sentence that does not fit never will: so most of the
+// sentences, which may be ten thousand for a name, are examined once.
 func (x *extractive) choose(ctx context.Context, sentences []sentence, terms int) (chosen []int32, err error) {
 	scores, similar, last := centrality(sentences, terms), make([]float64, len(sentences)), make([]float64, terms)
 	gain := func(i int32) float64 { return (1-redundancy)*scores[i] - redundancy*similar[i] }
@@ -247,7 +246,7 @@ func (x *extractive) choose(ctx context.Context, sentences []sentence, terms int
 	return chosen, nil
 }
 
-// cosine of a sentence with another one, given by term: both have length 1.
+// cosine returns the cosine of two sentences of length 1; other is given by term.
 func cosine(terms []weighted, other []float64) (sum float64) {
 	for _, t := range terms {
 		sum += float64(t.weight * other[t.term])
@@ -255,10 +254,10 @@ func cosine(terms []weighted, other []float64) (sum float64) {
 	return sum
 }
 
-// cut shortens a sentence to as many whole words as the limit allows.
+// cut shortens a sentence to as many whole words as fit.
 func (x *extractive) cut(s *sentence) {
 	words := strings.Fields(s.quote)
-	low, high := 0, len(words) // low words fit, high+1 do not
+	low, high := 0, len(words) // low words fit, high+1 words do not
 	for low < high {
 		middle := (low + high + 1) / 2
 		if x.o.CountTokens(strings.Join(words[:middle], " ")) <= x.o.Tokens {
@@ -268,8 +267,8 @@ func (x *extractive) cut(s *sentence) {
 		}
 	}
 	s.quote = strings.Join(words[:low], " ")
-	// The span ends with the last word. Marks and control characters that are
-	// not quoted may stand within words; then it stays as it is.
+	// The span ends with the last word. If marks or control characters, which are not quoted, are within words,
+	// it is not shortened.
 	end := s.span.Start
 	for _, w := range words[:low] {
 		at := strings.Index(s.of.clean[end:s.span.End], w)
@@ -281,7 +280,7 @@ func (x *extractive) cut(s *sentence) {
 	s.span.End = end
 }
 
-// compose makes a summary of the chosen sentences.
+// compose makes the summary of the chosen sentences.
 func compose(sentences []sentence, chosen []int32) Summary {
 	size := len(chosen)
 	for _, i := range chosen {

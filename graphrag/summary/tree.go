@@ -22,26 +22,26 @@ import (
 
 // Node is a leaf, or a summary of other nodes.
 type Node struct {
-	// Level is 0 for leaves, and the number of the round in which a summary was
-	// made: it is above the levels of all children.
+	// Level is 0 for leaves. For a summary it is the number of the round in which it was made, which is above
+	// the levels of all its children.
 	Level int
 	Text  string
-	// Children are the nodes summarized, in the order they were read; none for a leaf.
+	// Children are the summarized nodes, in the order in which they were read; none for a leaf.
 	Children []int32
-	// Quotes say where the text of an extractive summary comes from; Source is a position in Children.
+	// Quotes say where the text of an extractive summary comes from; Source is an index in Children.
 	Quotes []Quote
 }
 
-// Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node can have several parents.
-// A tree of few leaves may have no summaries, and one without leaves has no nodes.
+// Tree has texts as leaves and summaries above them. In a tree made by [Raptor] a node can have several
+// parents. A tree with few leaves may have no summaries, and one without leaves has no nodes.
 type Tree struct {
-	// Nodes level by level: first the leaves, document by document.
+	// Nodes are in the order of their levels: first the leaves, document by document.
 	Nodes []Node
-	// Levels has where each level begins in Nodes.
+	// Levels has the index in Nodes at which each level begins.
 	Levels []int32
 }
 
-// Level returns the numbers of the nodes of a level: from first to below end.
+// Level returns the nodes of a level: first to end-1.
 func (t *Tree) Level(level int) (first, end int32) {
 	end = int32(len(t.Nodes))
 	if level+1 < len(t.Levels) {
@@ -50,11 +50,11 @@ func (t *Tree) Level(level int) (first, end int32) {
 	return t.Levels[level], end
 }
 
-// Sources returns the leaves that the text of a node rests on, in ascending order: those it quotes, or,
-// where a text does not say what it quotes, all below it. A leaf rests on itself.
+// Sources returns the leaves on which the text of a node is based, in ascending order: those it quotes, or, if
+// the text has no quotes, all leaves below it. The source of a leaf is the leaf.
 func (t *Tree) Sources(node int32) []int32 {
 	var leaves []int32
-	whole := make(map[int32]bool) // nodes that were looked at as a whole
+	whole := make(map[int32]bool) // nodes all of whose leaves were added
 	var visit func(n int32, start, end int)
 	visit = func(n int32, start, end int) {
 		of := &t.Nodes[n]
@@ -100,9 +100,9 @@ func (t *Tree) roots() []int32 {
 	return roots
 }
 
-// Traverse returns the nodes RAPTOR's traversal reads, given the similarity of each node of the tree to the
-// question: the k best of the roots, the k best of their children, and so on down to the leaves, in this
-// order and each once. Nodes of a similarity of 0 or less are left out.
+// Traverse returns the nodes that RAPTOR's traversal reads, given the similarity of each node to the question:
+// the k best roots, the k best of their children, and so on down to the leaves, in this order and each once.
+// Nodes with a similarity of 0 or less are left out.
 func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	var chosen []int32
 	taken := make(map[int32]bool)
@@ -127,7 +127,7 @@ func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	return chosen
 }
 
-// newTree returns a tree of leaves, and the leaves of each document.
+// newTree returns a tree that consists of leaves, and the leaves of each document.
 func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 	t = &Tree{}
 	for _, leaves := range docs {
@@ -144,12 +144,12 @@ func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 	return t, tops
 }
 
-// concurrency is the default number of summaries made at a time: a model answers over a network.
+// concurrency is the default number of concurrent summaries: a model answers over a network.
 const concurrency = 8
 
-// grow adds a level of summaries, one for each group of nodes, and replaces the
-// nodes of each document by its summaries; a document without groups stays as it
-// is. A group of which the summarizer makes nothing has the text of its first node.
+// grow adds a level of summaries, one for each group of nodes, and replaces the nodes of each document by its
+// summaries; a document without groups keeps its nodes. If the summary of a group is empty, it gets the text of
+// the first node.
 func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
 	summaries := make([]Summary, len(all))
@@ -184,19 +184,19 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups []
 	return nil
 }
 
-// SequentialOptions of [Sequential].
+// SequentialOptions are the options of [Sequential].
 type SequentialOptions struct {
 	// Summarizer is required.
 	Summarizer Summarizer
-	// Group is the number of neighbours that make one summary, at least 2; 0 means 5
+	// Group is the number of neighbours that are summarized together, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
 }
 
-// Sequential builds the tree of E²GraphRAG over the leaves of documents: in each, every Group of neighbours
-// makes a summary, and every Group of these, until a level has at most 1.2 times Group. Its summaries are
-// of the texts below them; the published code condenses node numbers from the second level on. A document
-// of one leaf has no summary, which would repeat it.
+// Sequential builds the tree of E²GraphRAG over the leaves of documents: in each document, every Group of
+// neighbours is summarized, then every Group of these summaries, until a level has at most 1.2 times Group
+// nodes. Each summary is made from the texts below it; the published code condenses node numbers from the
+// second level on. A document with one leaf has no summary, which would repeat the leaf.
 func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
 	checks := opt.Checks{Of: "summary"}
@@ -210,7 +210,7 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 		groups, more := make([][][]int32, len(tops)), false
 		for d, top := range tops {
 			first := len(t.Levels) == 1 && len(top) > 1
-			if first || 5*len(top) > 6*o.Group { // 1.2 times, without rounding
+			if first || 5*len(top) > 6*o.Group { // more than 1.2 times Group, without rounding
 				groups[d], more = slices.Collect(slices.Chunk(top, o.Group)), true
 			}
 		}
@@ -223,38 +223,38 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 	}
 }
 
-// defaultRegularization is in parts of the variance of the first principal component. It was chosen for the
-// fan-out: on web pages in leaves of 100 tokens a summary has 7.0 children with it and 4.4 with the 1e-6
-// that RAPTOR has after UMAP; over the paper's data sets it is 6.7.
+// defaultRegularization is relative to the variance of the first principal component. It is chosen for the
+// number of children: on web pages with leaves of 100 tokens a summary has 7.0 children with it, but 4.4 with
+// the 1e-6 that RAPTOR uses after UMAP; over the paper's data sets it has 6.7.
 const defaultRegularization = 1e-4
 
-// RaptorOptions of [Raptor]. The defaults are the values of RAPTOR
-// (parthsarthi03/raptor, cluster_utils.py and cluster_tree_builder.py).
+// RaptorOptions are the options of [Raptor]. The defaults are the values of RAPTOR (parthsarthi03/raptor,
+// cluster_utils.py and cluster_tree_builder.py).
 type RaptorOptions struct {
 	// Summarizer and Embedder are required.
 	Summarizer Summarizer
 	Embedder   embed.Embedder
-	// Dim is the most components of a reduced vector, and one less than the most
-	// nodes that are not clustered; 0 means 10.
+	// Dim is the largest number of components of a reduced vector; up to Dim+1 nodes are not clustered; 0 means
+	// 10.
 	Dim int `default:"10" min:"0"`
 	// Threshold is the probability above which a node belongs to a cluster; 0 means cluster.DefaultMembership.
 	Threshold float64 `min:"0" max:"1"`
-	// MaxLevels bounds the levels of summaries; 0 means 5.
+	// MaxLevels limits the levels of summaries; 0 means 5.
 	MaxLevels int `default:"5" min:"0"`
-	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
+	// ClusterTokens limits the tokens of the texts of one cluster; 0 means 3,500.
 	ClusterTokens int `default:"3500" min:"0"`
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts tokens of cl100k.
+	// CountTokens counts the tokens of a text (see tokens.Counter); nil counts tokens of cl100k.
 	CountTokens func(string) int
-	// Regularization of the mixtures, see cluster.MixtureOptions: the least
-	// variance of a cluster in any direction; 0 means 1e-4.
+	// Regularization is the least variance of a cluster in any direction (cluster.MixtureOptions); 0 means
+	// 1e-4.
 	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
-	// Seed of the mixtures; 0 means 224.
+	// Seed is the seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
-	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far;
-	// fit returns the clusters of the mixtures. Clusters of more than ClusterTokens are divided. A node can
-	// be in several clusters. It is called concurrently.
+	// Cluster, if set, returns the clusters of nodes of a tree, given the vectors of all its nodes so far; fit
+	// returns the clusters of the mixtures. A node can be in several clusters. Clusters of more than
+	// ClusterTokens are divided afterwards. Cluster is called concurrently.
 	Cluster func(ctx context.Context, t *Tree, nodes []int32, vectors [][]float32, fit func() ([][]int32, error)) ([][]int32, error)
-	// Concurrency is the number of summaries that are made at a time; 0 means 8. It has no influence on the tree.
+	// Concurrency is the number of concurrent summaries; 0 means 8. It does not change the tree.
 	Concurrency int `default:"8" min:"0" source:"ours"`
 }
 
@@ -269,27 +269,27 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	return o.Defaults(), checks.Err()
 }
 
-// Defaults returns the options with the defaults that are constants.
+// Defaults returns the options with those defaults in place of zero values that are constants.
 func (o RaptorOptions) Defaults() RaptorOptions {
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
 	return o
 }
 
-// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level are clustered in two steps,
-// all of them and then the nodes of each cluster that has more than Dim+1; every cluster makes a summary on the
-// level above. The number of clusters is the one of least BIC, and a node can be in several. It ends with
-// MaxLevels, or with a level of at most Dim+1 nodes, or where clustering no longer makes fewer of them.
+// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level are clustered, and then
+// the nodes of each cluster with more than Dim+1; every cluster is summarized by a node of the level above. The
+// number of clusters is chosen by the least BIC; a node can be in several. Building ends at MaxLevels, at a
+// level of at most Dim+1 nodes, or when clustering no longer gives fewer nodes.
 //
-// The paper has one text to a tree. Here each document is clustered by itself, and then the tops of all
-// documents in the same way, in as many levels again: a change of one document changes its own tree and the
-// levels above all trees, and no mixture is fitted to more nodes than a document or the tops have.
+// The paper has one tree for one text. Here each document is clustered by itself, and then the top nodes of all
+// documents in the same way, in as many levels again. So a change of one document changes only its own tree and
+// the levels above all trees, and no mixture is fitted to more nodes than a document or the tops have.
 //
-// A cluster whose texts are too long is clustered again, its parts now without common nodes;
-// where that makes no smaller ones, k-means divides it into as many as its texts need. No
-// summary is asked for more text than ClusterTokens, unless one node alone has more.
+// A cluster whose texts are too long is clustered again, into parts without common nodes; if that gives no
+// smaller ones, k-means divides it into as many parts as its texts need. No summary is made of more text than
+// ClusterTokens, unless a single node has more.
 //
-// Leaves are texts of about 100 tokens in the paper, cut between sentences.
+// In the paper, leaves are texts of about 100 tokens, cut between sentences.
 func Raptor(ctx context.Context, docs [][]string, o RaptorOptions) (*Tree, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -311,16 +311,16 @@ func Raptor(ctx context.Context, docs [][]string, o RaptorOptions) (*Tree, error
 	return t, cmp.Or(err, ctx.Err())
 }
 
-// raptor makes a tree of vectors.
+// raptor is the state of building a tree.
 type raptor struct {
 	RaptorOptions
 	tree *Tree
-	// vectors and tokens of the nodes so far.
+	// vectors and tokens have an entry for each node so far.
 	vectors [][]float32
 	tokens  []int
 }
 
-// levels adds levels over the tops, each by itself, until none is to be clustered.
+// levels adds levels of summaries over groups of nodes, each group by itself, until no group can be clustered.
 func (r *raptor) levels(ctx context.Context, tops [][]int32) error {
 	ended := make([]bool, len(tops))
 	for range r.MaxLevels {
@@ -351,7 +351,7 @@ func (r *raptor) levels(ctx context.Context, tops [][]int32) error {
 	return nil
 }
 
-// embed adds the vectors and lengths of the nodes that have none yet.
+// embed computes the vectors and token counts of the nodes that have none.
 func (r *raptor) embed(ctx context.Context) error {
 	have := len(r.vectors)
 	var texts []string
@@ -383,7 +383,7 @@ func (r *raptor) embed(ctx context.Context) error {
 	return nil
 }
 
-// groups returns the clusters of nodes, each within the limit, in the order of their nodes and each once.
+// groups returns the clusters of nodes, each within ClusterTokens, sorted by their nodes, each once.
 func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
 	within := func(part []int32) ([][]int32, error) { return r.fit(ctx, part) }
 	mixtures := func() ([][]int32, error) {
@@ -404,7 +404,7 @@ func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
 	return slices.CompactFunc(groups, slices.Equal), err
 }
 
-// spread puts what do makes of each part side by side.
+// spread calls do for each part, and joins the results.
 func spread(parts [][]int32, do func(part []int32) ([][]int32, error)) ([][]int32, error) {
 	var out [][]int32
 	for _, part := range parts {
@@ -417,7 +417,7 @@ func spread(parts [][]int32, do func(part []int32) ([][]int32, error)) ([][]int3
 	return out, nil
 }
 
-// fit divides a cluster until each part is within the limit.
+// fit divides a cluster until each part is within ClusterTokens.
 func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 	tokens := 0
 	for _, n := range nodes {
@@ -426,7 +426,7 @@ func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 	if tokens <= r.ClusterTokens || len(nodes) < 2 {
 		return [][]int32{nodes}, nil
 	}
-	parts, err := r.twice(ctx, nodes, 1) // above 1 is no probability: no common nodes
+	parts, err := r.twice(ctx, nodes, 1) // no probability exceeds the threshold 1, so parts share no nodes
 	if err == nil && len(parts) < 2 {
 		parts, err = r.divide(ctx, nodes, (tokens+r.ClusterTokens-1)/r.ClusterTokens)
 	}
@@ -436,16 +436,16 @@ func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 	return spread(parts, func(part []int32) ([][]int32, error) { return r.fit(ctx, part) })
 }
 
-// twice clusters nodes globally and the clusters locally.
+// twice clusters nodes, and then the nodes of each cluster.
 func (r *raptor) twice(ctx context.Context, nodes []int32, threshold float64) ([][]int32, error) {
 	global, err := r.once(ctx, nodes, threshold)
-	if err != nil || len(global) == 1 { // the second step would do the same
+	if err != nil || len(global) == 1 { // clustering the only cluster again gives the same
 		return global, err
 	}
 	return spread(global, func(g []int32) ([][]int32, error) { return r.once(ctx, g, threshold) })
 }
 
-// once clusters nodes by a mixture of Gaussians; few ones stay together.
+// once clusters nodes by a mixture of Gaussians; up to Dim+1 nodes are one cluster.
 func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([][]int32, error) {
 	if len(nodes) <= r.Dim+1 {
 		return [][]int32{nodes}, nil
@@ -471,7 +471,7 @@ func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([]
 	return slices.DeleteFunc(parts, func(part []int32) bool { return len(part) == 0 }), nil
 }
 
-// divide cuts nodes into k parts, or fewer, but always at least two.
+// divide divides nodes into at most k parts, but at least two.
 func (r *raptor) divide(ctx context.Context, nodes []int32, k int) ([][]int32, error) {
 	vectors, length, err := r.reduced(ctx, nodes)
 	if err != nil {
@@ -486,15 +486,15 @@ func (r *raptor) divide(ctx context.Context, nodes []int32, k int) ([][]int32, e
 		parts[label] = append(parts[label], nodes[i])
 	}
 	parts = slices.DeleteFunc(parts, func(part []int32) bool { return len(part) == 0 })
-	if len(parts) < 2 { // all in one place
+	if len(parts) < 2 { // all vectors are equal
 		half := (len(nodes) + 1) / 2
 		parts = [][]int32{nodes[:half:half], nodes[half:]}
 	}
 	return parts, nil
 }
 
-// reduced returns short vectors of nodes, and their length. Vectors are scaled to
-// length 1 first, so that distances follow cosines.
+// reduced returns vectors of nodes with fewer components, and their number. Vectors are scaled to length 1
+// first, so that distances correspond to cosines.
 func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, error) {
 	dim := len(r.vectors[0])
 	vectors := make([]float32, 0, len(nodes)*dim)
@@ -505,7 +505,7 @@ func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, er
 	return principal(ctx, vectors, dim, to)
 }
 
-// appendUnit appends a vector scaled to length 1; zeros stay zeros.
+// appendUnit appends a vector scaled to length 1; a vector of zeros is not changed.
 func appendUnit(dst, v []float32) []float32 {
 	sum := 0.0
 	for _, c := range v {
@@ -523,12 +523,12 @@ func appendUnit(dst, v []float32) []float32 {
 
 const (
 	powerRounds = 2
-	smallest    = 1e-6 // least deviation of a component, in parts of the first
+	smallest    = 1e-6 // least standard deviation of a component, relative to the first
 )
 
-// principal projects vectors onto at most to of their principal components, so that mixtures of Gaussians
-// get enough vectors for each dimension. Components without variance are left out, and all have one scale,
-// so that the first has variance 1. It returns rows of the length that it also returns.
+// principal projects vectors onto at most to of their principal components, so that there are enough vectors
+// for each dimension of a mixture of Gaussians. It leaves out components without variance, and scales all by
+// one factor, so that the first has variance 1. It returns the rows, and their length.
 func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []float32, length int, err error) {
 	n := len(vectors) / dim
 	values, u, _, err := matrix.Truncated(ctx, centered(vectors, dim), to, powerRounds, 1)
@@ -539,7 +539,7 @@ func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []f
 		length++
 	}
 	if length == 0 {
-		return make([]float32, n), 1, nil // all vectors are the same
+		return make([]float32, n), 1, nil // all vectors are equal
 	}
 	reduced = make([]float32, n*length)
 	for i := range reduced {
@@ -549,7 +549,7 @@ func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []f
 	return reduced, length, nil
 }
 
-// centered returns the vectors less their mean.
+// centered returns the vectors minus their mean.
 func centered(vectors []float32, dim int) matrix.Dense {
 	mean, data := make([]float64, dim), make([]float64, len(vectors))
 	for i := 0; i < len(vectors); i += dim {

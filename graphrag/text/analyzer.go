@@ -14,45 +14,45 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Analyzer turns text into words and words into terms. Indexes and embedders take any, for tokenizers of
-// other languages; [Standard] is the one of this package. It is safe for concurrent use.
+// Analyzer divides text into words and maps words to terms. Indexes and embedders accept any implementation,
+// such as a tokenizer for another language; this package has [Standard]. It is safe for concurrent use.
 type Analyzer interface {
 	// Words yields the words of s in order, in lower case where the script has
 	// one, until yield returns false. The slice is only valid until yield returns.
 	Words(s string, yield func(word []byte) bool)
-	// Term returns the term a word is indexed under, or false when it is to be left out.
+	// Term returns the term under which a word is indexed, or false if the word is left out.
 	Term(word string) (term string, ok bool)
-	// Name identifies the analyzer and all that its terms depend on: equal names, equal
-	// terms. Index files store it, and refuse another one.
+	// Name identifies the analyzer and everything on which its terms depend: equal names mean equal terms.
+	// Index files store the name, and cannot be opened with another analyzer.
 	Name() string
 }
 
 // Options choose how a [Standard] makes terms. The zero value is English:
 // Porter2 stems, stop words dropped, bigrams for scripts without blanks.
 type Options struct {
-	// Language selects stemmer and stop words; empty means [English], and [Each] those
-	// of each text's own language, as [LanguageOf] tells it.
+	// Language selects stemmer and stop words. Empty means [English]; [Each] selects the language of each text,
+	// as [LanguageOf] returns it.
 	Language Language
-	// Otherwise is the language of texts that do not tell theirs, where Language is Each; empty means English.
+	// Otherwise is the language of texts whose language is unknown, if Language is Each; empty means English.
 	Otherwise Language
 	// NoStems keeps words as they are.
 	NoStems bool
 
-	plain bool // no bigrams, nor marks and joiners in words, see [Plain]
+	plain bool // no pairs of characters, and no marks and joiners in words (see Plain)
 }
 
-// Standard is the [Analyzer] of this package. It never changes. One for every language makes terms of
-// single words as Options.Otherwise says: who has their text asks [Standard.For].
+// Standard is the [Analyzer] of this package. It never changes. An analyzer with the language Each treats
+// single words as Options.Otherwise says; for a whole text use [Standard.For].
 type Standard struct {
 	options Options
-	each    *sync.Map // of the analyzers of single languages, made when they are needed; nil: one language
+	each    *sync.Map // cache of analyzers of single languages; nil if there is one language
 	classes *classTable
 	stop    map[string]bool
-	stems   *memory    // nil: no stems
-	scans   *sync.Pool // of *scanner
+	stems   *memory    // nil: words are not stemmed
+	scans   *sync.Pool // pool of *scanner
 }
 
-// New returns the analyzer for the options. The one error is an unknown language.
+// New returns the analyzer for the options. The only error is an unknown language.
 func New(o Options) (*Standard, error) {
 	o.Language, o.Otherwise = cmp.Or(o.Language, English), cmp.Or(o.Otherwise, English)
 	for _, name := range []Language{o.Language, o.Otherwise} {
@@ -68,7 +68,7 @@ func New(o Options) (*Standard, error) {
 	return &a, nil
 }
 
-// newStandard makes an analyzer of one language, of Otherwise if that is Each.
+// newStandard returns an analyzer of one language; instead of Each it takes Otherwise.
 func newStandard(o Options) *Standard {
 	language := o.Language
 	if language == Each {
@@ -85,7 +85,7 @@ func newStandard(o Options) *Standard {
 	return a
 }
 
-// For returns the analyzer for the language of a text, itself if it is for one language.
+// For returns the analyzer for the language of a text; an analyzer of one language returns itself.
 func (a *Standard) For(s string) *Standard {
 	if a.each == nil {
 		return a
@@ -93,7 +93,8 @@ func (a *Standard) For(s string) *Standard {
 	return a.In(LanguageOf(s))
 }
 
-// In returns the analyzer for a language, itself if it is for one language. The empty language means Options.Otherwise.
+// In returns the analyzer for a language; an analyzer of one language returns itself. The empty language means
+// Options.Otherwise.
 func (a *Standard) In(l Language) *Standard {
 	if a.each == nil {
 		return a
@@ -107,22 +108,22 @@ func (a *Standard) In(l Language) *Standard {
 	return in.(*Standard)
 }
 
-// Default returns the analyzer of the zero [Options], the same one each time.
+// Default returns the analyzer of the zero [Options]. All calls return the same one.
 func Default() *Standard { return standard() }
 
 var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 
-// each is the analyzer for every language.
+// each returns the analyzer that takes the language of each text.
 var each = sync.OnceValue(func() *Standard { return must(Options{Language: Each}) })
 
-// Plain returns the analyzer without linguistics: lower-cased runs of letters and numbers and nothing else,
-// no stems, no stop words, no bigrams. It is what Python's [^\W_]+ finds in a lower-cased text, and the
-// common ground on which BM25 figures are compared. It is the same one each time.
+// Plain returns an analyzer without linguistics: words are lower-cased runs of letters and numbers, without
+// stems, stop words and pairs of characters. They equal the matches of Python's [^\W_]+ in a lower-cased text,
+// so that BM25 figures can be compared with other programs. All calls return the same analyzer.
 func Plain() *Standard { return unadorned() }
 
 var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, plain: true}) })
 
-// must builds from options that are known to be valid.
+// must returns an analyzer for options that are valid.
 func must(o Options) *Standard {
 	a, err := New(o)
 	if err != nil {
@@ -131,7 +132,7 @@ func must(o Options) *Standard {
 	return a
 }
 
-// Name spells out the options.
+// Name implements [Analyzer]: it lists the options.
 func (a *Standard) Name() string {
 	name := string(a.options.Language)
 	if a.each != nil {
@@ -146,8 +147,8 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Words yields the lower-cased words of s in order, until yield returns false.
-// The slice is only valid until yield returns. Words allocates nothing.
+// Words yields the lower-cased words of s in order, until yield returns false. The slice is valid until yield
+// returns. Words does not allocate.
 func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	sc := a.scan(s)
 	for sc.next() && yield(sc.word) {
@@ -155,8 +156,8 @@ func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	a.release(sc)
 }
 
-// Spans yields the words of s like [Analyzer.Words], each with its place in the source: s[start:end] is what the
-// word was made of. Spans are ascending; they overlap only where a run of characters is yielded as bigrams.
+// Spans yields the words of s as [Analyzer.Words] does, each with its span in the source, s[start:end]. Spans
+// are ascending; they overlap only where a run of characters is yielded as pairs.
 func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	sc := a.scan(s)
 	for sc.next() {
@@ -201,10 +202,10 @@ type memory struct {
 	stems map[string]string
 }
 
-// mostStems is the number of cached stems at which the cache is emptied: about 20 MB.
+// mostStems is the number of cached stems at which the cache is emptied, about 20 MB.
 const mostStems = 1 << 18
 
-// of is the stem of a word.
+// of returns the stem of a word.
 func (m *memory) of(word string) string {
 	m.mu.RLock()
 	stem, ok := m.stems[word]
@@ -222,12 +223,12 @@ func (m *memory) of(word string) string {
 	return stem
 }
 
-// FoldName returns the key under which the spellings of one entity's name meet: NFC, lower case, runs of white
-// space and control characters as one blank, typographic quotes and dashes as their ASCII forms, and nothing at
-// the ends that is not part of a name (blanks, commas, full stops, markdown marks, quotes without a partner
-// inside, a pair of quotes or brackets around the whole). Accents, inner punctuation and symbols such as the + of
-// "C++" stay; full-width letters are narrow and narrow kana full ones. Invalid UTF-8 and invisible joiners are
-// dropped. FoldName is idempotent; a name of nothing but punctuation folds to "".
+// FoldName returns a key that all spellings of an entity's name share: NFC, lower case, runs of white space and
+// control characters as one blank, typographic quotes and dashes as their ASCII forms, and nothing at the ends
+// that is not part of a name (blanks, commas, full stops, Markdown marks, quotes without a partner inside, a
+// pair of quotes or brackets around the whole). Accents, inner punctuation and symbols such as the + of "C++"
+// stay; full-width letters become narrow and narrow kana full-width. Invalid UTF-8 and invisible joiners are
+// dropped. FoldName is idempotent; a name that consists of punctuation becomes "".
 func FoldName(s string) string {
 	s = norm.NFC.String(s)
 	b := make([]byte, 0, len(s))
@@ -247,10 +248,10 @@ func FoldName(s string) string {
 			b = appendFolded(b, r)
 		}
 	}
-	return trimName(norm.NFC.String(string(b))) // lower case may compose where upper case does not
+	return trimName(norm.NFC.String(string(b))) // again, since lower case may compose where upper case does not
 }
 
-// drop marks runes that vanish.
+// drop marks runes that are removed.
 const drop = -1
 
 func foldRune(r rune) rune {
@@ -270,8 +271,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// narrow returns the ASCII character of a full-width form. Other characters that
-// Unicode calls compatible (½, ²) say something else and stay.
+// narrow returns the ASCII character of a full-width form. Other characters that Unicode calls compatible (½,
+// ²) mean something else and stay.
 func narrow(r rune) rune {
 	if '！' <= r && r <= '～' {
 		return r - '！' + '!'
@@ -279,8 +280,8 @@ func narrow(r rune) rune {
 	return r
 }
 
-// appendFolded appends a rune in lower case such that spellings meet which differ
-// in the place within a word (ς) or in upper case only (ß).
+// appendFolded appends a rune in lower case. It unifies spellings that differ by position in the word (ς) or in
+// upper case only (ß).
 func appendFolded(b []byte, r rune) []byte {
 	switch r {
 	case 'ς':
@@ -288,7 +289,7 @@ func appendFolded(b []byte, r rune) []byte {
 	case 'ß':
 		return append(b, "ss"...)
 	}
-	if '･' <= r && r <= halfSoundMark || 'ﬀ' <= r && r <= 'ﬆ' { // narrow kana, ligatures of print
+	if '･' <= r && r <= halfSoundMark || 'ﬀ' <= r && r <= 'ﬆ' { // narrow kana and typographic ligatures
 		return norm.NFKC.AppendString(b, string(r))
 	}
 	return utf8.AppendRune(b, narrow(r))
@@ -297,12 +298,12 @@ func appendFolded(b []byte, r rune) []byte {
 // loose are the characters that are trimmed from the ends of a name.
 const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
-// pairs are taken off when they enclose a whole name; of quotes, which are those after the brackets, also one
-// if the name lacks the other: "Weird Al" Yankovic keeps both.
+// pairs are removed if they enclose a whole name. Of the quotes, which follow the brackets, a single one is
+// removed too if the name lacks its partner: "Weird Al" Yankovic keeps both.
 var pairs = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"},
 	{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 
-const firstQuote = 5 // in pairs
+const firstQuote = 5 // index of the first quotes in pairs
 
 func trimName(s string) string {
 	for inner, ok := s, true; ok; inner, ok = unwrap(s) {
@@ -311,7 +312,7 @@ func trimName(s string) string {
 	return s
 }
 
-// unwrap takes off a pair around all of s, or a quote at an end that has no partner in s.
+// unwrap removes a pair that encloses all of s, or a quote at an end that has no partner in s.
 func unwrap(s string) (string, bool) {
 	for i, p := range pairs {
 		inner, begins := strings.CutPrefix(s, p[0])
@@ -323,11 +324,11 @@ func unwrap(s string) (string, bool) {
 			continue
 		case begins && !strings.Contains(inner, p[1]):
 			return inner, true
-		case begins: // its partner stands inside
+		case begins: // its partner is inside
 		case ends && !strings.Contains(body, p[0]):
 			return body, true
 		}
-		if other, ok := strings.CutPrefix(s, p[1]); ok && p[0] != p[1] { // the wrong way round
+		if other, ok := strings.CutPrefix(s, p[1]); ok && p[0] != p[1] { // the closing quote comes first
 			return other, true
 		}
 		if other, ok := strings.CutSuffix(s, p[0]); ok && p[0] != p[1] {
@@ -337,27 +338,27 @@ func unwrap(s string) (string, bool) {
 	return s, false
 }
 
-// List is a list of texts, each made when it is read: the passages of a corpus under their
-// titles are no second corpus in memory. It is safe for concurrent use.
+// List is a list of texts, each made when it is read, so that, for instance, passages under their titles need
+// no second copy of the corpus in memory. It is safe for concurrent use.
 type List struct {
 	n  int
 	at func(i int) string
 }
 
-// NewList is the list of n texts that at returns, the same ones whenever it is called, also
-// by several goroutines at once.
+// NewList returns a list of n texts, which at returns. at must always return the same texts, and be safe for
+// concurrent use.
 func NewList(n int, at func(i int) string) List { return List{n, at} }
 
-// Strings is the list of texts that are there.
+// Strings returns a list of given texts.
 func Strings(texts []string) List { return List{len(texts), func(i int) string { return texts[i] }} }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (l List) Len() int { return l.n }
 
-// At is a text.
+// At returns text i.
 func (l List) At(i int) string { return l.at(i) }
 
-// All are the texts in their order.
+// All yields the texts in their order.
 func (l List) All() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range l.n {

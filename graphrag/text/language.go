@@ -26,23 +26,24 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// A text is sampled in windows of windowBytes bytes, spread evenly.
+// A text is sampled in windows of windowBytes bytes, evenly distributed over it.
 const (
 	windowBytes = 256
 	windows     = 4
 )
 
-// What counts for a language, shared by all that have it, and what is needed: about two stop words of its own.
+// The votes of a question word and of a letter, where a stop word has 1; languages that have it share the vote.
+// A language needs leastSure votes, about two stop words of its own.
 const (
 	askPart    = 2.0
 	letterPart = 0.4
 	leastSure  = 1.5
-	leastAhead = 1.3 // times the next best
+	leastAhead = 1.3 // times the votes of the second best
 )
 
-// LanguageOf returns the language of a text by its script and its stop words, or "" if they
-// do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
-// words of a sentence are mostly enough; names and headings mostly are not.
+// LanguageOf returns the language of a text by its script and its stop words, or "" if these do not decide it.
+// It reads at most a kilobyte, so its time does not depend on the length. Eight words of a sentence are usually
+// enough; names and headings usually are not.
 func LanguageOf(s string) Language {
 	// A fast path for most texts, which have words that only English has.
 	if s := s[:min(len(s), windowBytes)]; strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to ")) {
@@ -72,7 +73,7 @@ func MainOf(count map[Language]int) Language {
 	return most
 }
 
-// votes count what speaks for each language, in the order of lexicons.
+// votes counts the evidence for each language, in the order of lexicons.
 type votes struct {
 	of              [16]float64
 	han, kana, kyrl int
@@ -114,7 +115,7 @@ func (v *votes) read(s string, asks bool) {
 	flush()
 }
 
-// letter counts a letter above ASCII.
+// letter counts a letter above ASCII by its script, or for the languages that use it.
 func (v *votes) letter(r rune, known stopList) {
 	switch {
 	case unicode.Is(unicode.Cyrillic, r):
@@ -128,7 +129,7 @@ func (v *votes) letter(r rune, known stopList) {
 	}
 }
 
-// add adds what is shared by a set of languages.
+// add divides a vote among a set of languages.
 func (v *votes) add(of uint16, part float64) {
 	n := 0
 	for l := range lexicons {
@@ -141,10 +142,10 @@ func (v *votes) add(of uint16, part float64) {
 	}
 }
 
-// charactersOfWord is the number of Latin letters that say as much as a Chinese character.
+// charactersOfWord is the number of Latin letters that count as much as a Chinese character.
 const charactersOfWord = 3
 
-// most is the language that most speaks for.
+// most returns the language with the most votes, "" if it has too few.
 func (v *votes) most() Language {
 	switch cjk := v.han + v.kana; {
 	case charactersOfWord*cjk > v.latin+v.kyrl && 10*v.kana > v.han:
@@ -169,7 +170,7 @@ func (v *votes) most() Language {
 	return ""
 }
 
-// stopList says which languages have a word or letter, a bit each.
+// stopList maps words and letters to sets of languages, a bit each.
 type stopList struct {
 	words   map[string]struct{ of, asks uint16 }
 	letters map[rune]uint16
@@ -192,14 +193,15 @@ var stopLists = sync.OnceValue(func() stopList {
 			list.letters[r] |= 1 << i
 		}
 	}
-	delete(list.words, "com") // of addresses
+	delete(list.words, "com") // it occurs in web addresses of all languages
 	return list
 })
 
 // Language names the language whose stemmer and stop words are used.
 type Language string
 
-// The languages that are known. None has no stems and stop words, Chinese and Japanese have pairs of characters.
+// The known languages. None has no stems and stop words; Chinese and Japanese are indexed by pairs of
+// characters.
 const (
 	English    Language = "english"
 	German     Language = "german"
@@ -219,7 +221,7 @@ const (
 	Each Language = "each"
 )
 
-// languages returns the single languages a [Standard] analyzer can be built for.
+// languages returns the languages for which a [Standard] analyzer can be built, without Each.
 func languages() []Language {
 	out := make([]Language, 0, len(lexicons)+1)
 	for _, l := range lexicons {
@@ -228,10 +230,10 @@ func languages() []Language {
 	return append(out, None)
 }
 
-// lexicon has the words of one language, by their keys in the file.
+// lexicon has the word lists of one language, by their keys in the file.
 type lexicon struct {
 	language Language
-	stem     func(*snowballstem.Env) bool // nil: no stems
+	stem     func(*snowballstem.Env) bool // nil: words are not stemmed
 	words    map[string]string
 }
 
@@ -246,8 +248,8 @@ func lexiconOf(of Language) (lexicon, bool) {
 
 func (l lexicon) stopWords() map[string]bool { return set(l.words["asks"] + " " + l.words["stop"]) }
 
-// stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
-// is stemmed. Both spellings of ё are common, and stemmed as one.
+// stemOf returns the stem of a word. The caller has removed stop words. Both spellings of ё are common, and are
+// stemmed alike.
 func (l lexicon) stemOf(word string) string {
 	if l.language == Russian {
 		word = strings.ReplaceAll(word, "ё", "е")
@@ -260,8 +262,8 @@ func (l lexicon) stemOf(word string) string {
 	return env.Current()
 }
 
-// keepsDouble reports whether a word is one of three letters, such as add, egg and err, behind which
-// something stands: since Snowball 3 they keep their double consonant.
+// keepsDouble reports whether a word is an inflected form of a word of three letters, such as add, egg or err:
+// since Snowball 3 these keep their double consonant.
 func keepsDouble(word string) bool {
 	if len(word) < 5 || word[1] != word[2] || strings.IndexByte("aeo", word[0]) < 0 || strings.IndexByte("bdfgmnprt", word[1]) < 0 {
 		return false
@@ -273,7 +275,7 @@ func keepsDouble(word string) bool {
 	return false
 }
 
-// lexicons has the lexicons of the file, in its order.
+// lexicons has the lexicons in the order of the file.
 var lexicons = readLexicons(lexiconFile)
 
 //go:embed lexicons.txt
@@ -298,19 +300,19 @@ func readLexicons(file string) (out []lexicon) {
 	return out
 }
 
-// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
-// question, and its beginning tells the subject.
+// maxQuestionWords is the number of words that are read of a question: a longer text is a page rather than a
+// question, and its beginning names the subject.
 const maxQuestionWords = 256
 
-// Wording is the content of a question by its words. The rules for Words know English: in other languages
-// it is the question itself. Names are found by their capitals (not in German) and digits.
+// Wording is the content of a question by its words. The rules for Words are for English: in other languages
+// Words is the question itself. Names are recognized by capitals (not in German) and digits.
 type Wording struct {
-	// Words of the subject of the question, without stop words and words of asking such as "describe" or
-	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
+	// Words are the words of the subject, without stop words and words such as "describe" or "specific", as
+	// often as they occur, separated by blanks. A question that consists of such words alone keeps them.
 	Words string
-	// Names are the words written with a capital, but for the first, and those with a digit; each once.
+	// Names are the words with a capital, except the first word, and those with a digit; each once.
 	Names string
-	// Overview reports that a whole subject is asked for, and not a fact about it.
+	// Overview reports that a question asks for an overview of a subject, not for a fact.
 	Overview bool
 }
 
@@ -345,7 +347,7 @@ func ReadQuestion(question string) Wording {
 	return Wording{strings.Join(about, " "), strings.Join(names, " "), asksOverview(question)}
 }
 
-// asking are words that say how to answer, and occur in any page.
+// asking are words that tell how to answer; they occur in pages on any subject.
 var asking = set(`summarize summarise summary describe explain outline identify provide discuss give list
 	include included including concerning regarding according based detail details detailed overview
 	specific specifically key major main primary notable significant various respectively`)
@@ -358,20 +360,20 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Patterns of a request for an overview: of something as a whole, or of aspects that every
-// subject has, such as causes and events.
+// Patterns of a question for an overview: of a whole subject, or of aspects that every subject has, such as
+// causes and events.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),
 	regexp.MustCompile(`(?i)\bwhat (was|were|is|are) (some of )?the (main|key|major|overall|primary|principal|most|defining|significant|core|notable|general)\b`),
 	regexp.MustCompile(`(?i)^\W*what (were|are) (some of )?the ([\w-]+ ){0,3}?(characteristics|features|consequences|controversies|circumstances|events|results|outcomes|principles|tenets|criticisms|aspects|effects|causes|reasons|factors|developments|impacts|moments|themes|achievements|challenges|differences|reactions|arguments|issues|views|positions)\b`),
 	regexp.MustCompile(`(?i)^\W*what characteri[sz]e[sd]\b`),
-	// The same in other languages.
+	// The same for other languages.
 	regexp.MustCompile(`(?i)^\PL*(?:(?:bitte|por favor|alsjeblieft|пожалуйста) )?(?:` + either("request") + `)`),
 	regexp.MustCompile(`(?i)(?:^|\PL|\p{Han}|\p{Hiragana})(?:` + either("overview") + `)`),
 }
 
-// either is a pattern of the words that lexicons have under a key.
+// either returns a pattern of the words that lexicons have under a key.
 func either(key string) string {
 	var words []string
 	for _, l := range lexicons {
@@ -386,5 +388,5 @@ func asksOverview(question string) bool {
 	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 
-// maxQuestionBytes bounds the part of a question whose wording is examined.
+// maxQuestionBytes limits the part of a question whose wording is examined, in bytes.
 const maxQuestionBytes = 4096

@@ -41,19 +41,19 @@ func StripLinks(s string) (clean string, m Mapping) {
 	return clean, m
 }
 
-// maxStrips bounds the passes of StripLinks over a text. Real pages need one pass and a second that finds nothing.
+// maxStrips limits the passes of StripLinks over a text. Real pages need one, and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
-// are those from Source on, up to the next anchor. Both rise. The zero value maps every offset
-// to itself. It is safe for concurrent use while no anchor is added.
+// Mapping maps offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
+// equal those from Source on, up to the next anchor. Both offsets ascend. The zero value maps every offset to
+// itself. It is safe for concurrent use while no anchor is added.
 type Mapping []anchor
 
-// anchor is a place in a text and in its source.
+// anchor is a pair of equivalent offsets in a text and in its source.
 type anchor struct{ Text, Source int }
 
-// NewMapping returns the mapping of a text that was cleaned by leaving out all but
-// the kept pieces of its source, which are in ascending order.
+// NewMapping returns the mapping of a text that consists of the kept parts of its source, which are in
+// ascending order.
 func NewMapping(kept []Span) Mapping {
 	m := make(Mapping, 0, len(kept))
 	at := 0
@@ -64,7 +64,7 @@ func NewMapping(kept []Span) Mapping {
 	return m
 }
 
-// Add appends an anchor, unless the last one implies it. One at the place of the last replaces it.
+// Add appends an anchor, unless the last one implies it. An anchor at the same offset replaces the last one.
 func (m *Mapping) Add(at, source int) {
 	if n := len(*m); n > 0 {
 		switch last := &(*m)[n-1]; {
@@ -83,7 +83,8 @@ func (m Mapping) after(offset int) int {
 	return sort.Search(len(m), func(i int) bool { return m[i].Text > offset })
 }
 
-// Source returns the offset in the source of the byte at offset in the text. It rises with offset.
+// Source returns the offset in the source of the byte at an offset in the text. Larger offsets in the text
+// never have smaller ones in the source.
 func (m Mapping) Source(offset int) int {
 	i := m.after(offset)
 	switch {
@@ -99,8 +100,8 @@ func (m Mapping) Source(offset int) int {
 	return at
 }
 
-// Span returns the piece of the source that goes from the first to the last byte of a piece of the text.
-// What was cut out between them is inside, what was cut out around them is not.
+// Span returns the part of the source from the first to the last byte of a part of the text. It includes what
+// was removed between them, but not what was removed around them.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
 		at := m.Source(p.Start)
@@ -109,7 +110,7 @@ func (m Mapping) Span(p Span) Span {
 	return Span{m.Source(p.Start), m.Source(p.End-1) + 1}
 }
 
-// compose returns the mapping that goes through next and then m, for a text of n bytes.
+// compose returns the mapping that applies next and then m, for a text of n bytes.
 func (m Mapping) compose(next Mapping, n int) Mapping {
 	if m == nil {
 		return next
@@ -129,14 +130,14 @@ func (m Mapping) compose(next Mapping, n int) Mapping {
 	return out
 }
 
-// linkBytes marks the bytes at which something to strip may begin or end.
+// linkBytes marks the bytes at which a part to strip may begin or end.
 var linkBytes = [256]bool{'[': true, ']': true, '\\': true, '<': true, ':': true, 'w': true, 'W': true}
 
-// keptSpans returns the pieces of s that are not to be stripped, nil if nothing is.
+// keptSpans returns the parts of s that are kept, nil if nothing is stripped.
 func keptSpans(s string) []Span {
-	var open []Span // brackets that may begin a link, with the ! of an image
-	var cuts []Span // both parts of links and whole URLs
-	done := 0       // where the last cut ends
+	var open []Span // opening brackets that may begin a link, with the ! of an image
+	var cuts []Span // parts to strip: of links, and whole URLs
+	done := 0       // end of the last cut
 	for i := 0; i < len(s); {
 		end := i + 1
 		switch c := s[i]; {
@@ -176,7 +177,7 @@ func keptSpans(s string) []Span {
 	return without(s, cuts)
 }
 
-// without returns the rest of s after taking out the cuts, nil if there are none.
+// without returns the parts of s that remain without the cuts, nil if there are no cuts.
 func without(s string, cuts []Span) []Span {
 	if len(cuts) == 0 {
 		return nil
@@ -193,7 +194,7 @@ func without(s string, cuts []Span) []Span {
 	return kept
 }
 
-// targetEnd returns the offset after "(target)" or `(target "title")` at i, 0 if there is none.
+// targetEnd returns the offset after "(target)" or `(target "title")` at i; 0 if there is none.
 func targetEnd(s string, i int) int {
 	if i >= len(s) || s[i] != '(' {
 		return 0
@@ -231,11 +232,11 @@ func targetEnd(s string, i int) int {
 	return 0
 }
 
-// maxDepth is the deepest nesting of parentheses in a link target. The bound
-// keeps `[](` times a million linear; cmark has the same one.
+// maxDepth is the deepest nesting of parentheses in a link target. The limit keeps a million repetitions of
+// `[](` linear; cmark has the same limit.
 const maxDepth = 32
 
-// titleEnd returns the offset after the optional title and the closing parenthesis at i, else 0.
+// titleEnd returns the offset after the optional title and the closing parenthesis at i; 0 if there is none.
 func titleEnd(s string, i int) int {
 	i = skipBlanks(s, i)
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
@@ -259,7 +260,7 @@ func skipBlanks(s string, i int) int {
 	return i
 }
 
-// hasScheme reports whether s begins with a scheme that is stripped.
+// hasScheme reports whether s begins with the scheme of a URL that is stripped.
 func hasScheme(s string) bool { return scheme.MatchString(s[:min(len(s), len("https://"))]) }
 
 var (
@@ -267,7 +268,7 @@ var (
 	scheme   = regexp.MustCompile(`(?i)^(?:https?|ftp)://`)
 )
 
-// autolink returns the length of <https://…> at the beginning of s, else 0.
+// autolink returns the length of <https://…> at the beginning of s; 0 if there is none.
 func autolink(s string) int {
 	if !hasScheme(s[1:]) {
 		return 0
@@ -279,7 +280,7 @@ func autolink(s string) int {
 	return end + 1
 }
 
-// bareURL finds the URL whose colon, or whose "www.", is at i and which begins at done or later.
+// bareURL returns the URL whose colon, or whose "www.", is at i and which begins at done or later.
 func bareURL(s string, i, done int) (Span, bool) {
 	start := i
 	if s[i] == ':' {
@@ -289,7 +290,7 @@ func bareURL(s string, i, done int) (Span, bool) {
 		for start > done && i-start < len("https") && isASCIILetter(s[start-1]) {
 			start--
 		}
-		// "xhttp://" is no link, but "seehttps://" in sloppy pages is one.
+		// "xhttp://" is no URL, but "seehttps://" on careless pages contains one.
 		for start < i && !hasScheme(s[start:]) {
 			start++
 		}
@@ -304,8 +305,8 @@ func bareURL(s string, i, done int) (Span, bool) {
 	return Span{start, end}, end > i+4 || s[i] == ':'
 }
 
-// urlEnd returns the end of the URL that contains position i. Punctuation at its
-// end belongs to the sentence, as does a parenthesis it did not open.
+// urlEnd returns the end of the URL that contains offset i. Punctuation at its end belongs to the sentence, as
+// does a closing parenthesis that the URL does not open.
 func urlEnd(s string, i int) int {
 	start, depth := i, 0
 scan:

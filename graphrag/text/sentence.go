@@ -14,14 +14,14 @@ import (
 	"github.com/neurosnap/sentences/data"
 )
 
-// Span is a piece of a text: the bytes from Start up to End.
+// Span is a part of a text: the bytes from Start to End-1.
 type Span struct{ Start, End int }
 
-// In returns the piece of s that the span delimits.
+// In returns the part of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
-// Match is a piece of a text, from byte Start up to End, that a model found. Of an answer Score is the score that
-// the model gives it, of a name the mean probability of its words; Kind is the kind of a name (PER, ORG).
+// Match is a part of a text, the bytes from Start to End-1, that a model found. Score is the score of an
+// answer, or the mean probability of the words of a name; Kind is the kind of a name (PER, ORG).
 type Match struct {
 	Start, End int
 	Score      float64
@@ -64,7 +64,7 @@ func Sentences(s string) []Span {
 	return sc.out
 }
 
-// bytesOfSentence is about how long one is.
+// bytesOfSentence is about the mean length of a sentence.
 const bytesOfSentence = 96
 
 // blockEnd returns where the block beginning at start ends: a paragraph with
@@ -93,13 +93,13 @@ func lineEnd(s string, start int) int {
 }
 
 const (
-	plainLine = iota // may continue the line before
+	plainLine = iota // may continue the block of the line before
 	blankLine        // ends a block
-	itemLine         // begins a block that may continue: a list item
-	loneLine         // is a block by itself: heading, table row, rule
+	itemLine         // an item of a list: begins a block, which may continue
+	loneLine         // a block of its own: a heading, a row of a table, a rule
 )
 
-// lineKind says what a line of markdown is, by its first bytes.
+// lineKind returns the kind of a line of Markdown, by its first bytes.
 func lineKind(line string) int {
 	line = strings.TrimLeft(line, " \t\r\n\v\f")
 	if line == "" {
@@ -172,8 +172,8 @@ func (sc *sentenceScanner) block(start, end int) {
 	sc.add(from, end)
 }
 
-// afterNumber returns the offset behind the number of a list item or a heading that
-// begins at start: its full stop ends no sentence. Without one it returns start.
+// afterNumber returns the offset after the number of a list item or a heading that begins at start, since its
+// full stop ends no sentence; start if there is none.
 func afterNumber(s string, start int) int {
 	i := start
 	for i < len(s) && strings.IndexByte(" \t\r\n\v\f#>-+*", s[i]) >= 0 {
@@ -189,7 +189,7 @@ func afterNumber(s string, start int) int {
 	return start
 }
 
-// maxNumber is the longest number of an item or a heading, in bytes: 12.10.3.
+// maxNumber is the largest length, in bytes, of the number of an item or a heading, such as 12.10.3.
 const maxNumber = 8
 
 // add appends the span without the white space around it.
@@ -204,12 +204,12 @@ func (sc *sentenceScanner) add(start, end int) {
 
 // The kinds of stops, weakest first.
 const (
-	dotStop  = iota // . may be part of an abbreviation
+	dotStop  = iota // a full stop: may be part of an abbreviation
 	markStop        // ! ? …
-	fullStop        // needs no space after it
+	fullStop        // a stop that needs no space after it
 )
 
-// stopAt returns the kind and length of the stop s begins with; length 0 if it begins with none.
+// stopAt returns the kind and the length of the stop at the beginning of s; length 0 if there is none.
 func stopAt(s string) (kind, n int) {
 	switch s[0] {
 	case '.':
@@ -256,9 +256,9 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with
-// the space before it in French; 0 if there is none. An opening quote of one language closes in
-// another, unless a word follows.
+// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with the space
+// before it in French; 0 if there is none. A quote that opens in one language may close in another, if no word
+// follows.
 func closer(s string) int {
 	bare := strings.TrimLeft(s[:min(len(s), 8)], " \u00A0\u202F")
 	space := min(len(s), 8) - len(bare)
@@ -275,45 +275,45 @@ func closer(s string) int {
 	return space + n
 }
 
-// citationMark is a mark such as [1], [12] or [a] at the beginning of a text.
+// citationMark matches a mark such as [1], [12] or [a] at the beginning of a text.
 var citationMark = regexp.MustCompile(`^\[(?:\d{1,3}|[a-z])\]`)
 
-// ends decides whether the sentence begun at from ends with the stop at i.
-// The stop reaches to run, its closers to after; s ends with the block.
+// ends reports whether the sentence that begins at from ends with the stop at i. The stop ends at run, the
+// quotes and brackets after it at after; s ends with the block.
 func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	if after == len(s) {
 		return true
 	}
 	next := s[after:]
 	if stop == fullStop {
-		return after == run || !strings.HasPrefix(next, "と") // 「はい。」と言った
+		return after == run || !strings.HasPrefix(next, "と") // as in 「はい。」と言った
 	}
 	r, _ := utf8.DecodeRuneInString(next)
 	if !unicode.IsSpace(r) {
-		return false // 3.14, example.org, Yahoo!-owned
+		return false // as in 3.14, example.org, Yahoo!-owned
 	}
 	next = strings.TrimLeftFunc(next, unicode.IsSpace)
 	if next == "" {
 		return true
 	}
-	word := nextWord(strings.TrimLeft(next, "-–—― \u00A0")) // «Да!» — сказал он
+	word := nextWord(strings.TrimLeft(next, "-–—― \u00A0")) // as in «Да!» — сказал он
 	first, _ := utf8.DecodeRuneInString(word)
 	switch {
 	case unicode.IsLower(first):
 		return false
 	case word == "" && stop == dotStop && next[0] == '.':
-		return false // . . .
+		return false // a spaced ellipsis: . . .
 	case stop == markStop || run > i+1 || after > run:
-		return true // ? ! ... .” .[1]
+		return true // as in ? ! ... .” .[1]
 	}
 	return sc.tables.ends(lastWord(s[from:i]), word, unicode.IsUpper(first))
 }
 
-// maxWord bounds, in bytes, how far a word is read. Longer ones are in no table.
+// maxWord is the largest length, in bytes, to which words are read. Longer words are in no table.
 const maxWord = 48
 
-// nextWord returns the word that s begins with, without opening quotes and
-// brackets. It ends at white space or punctuation other than . - and '.
+// nextWord returns the word at the beginning of s, without opening quotes and brackets. It ends at white space
+// or at punctuation other than . - and '.
 func nextWord(s string) string {
 	s = strings.TrimLeft(s, "\"'([{*_“‘«「『（¿¡")
 	for i := 0; i < len(s); i++ {
@@ -328,8 +328,8 @@ func nextWord(s string) string {
 	return s
 }
 
-// lastWord returns the word that s ends with, without opening quotes and
-// brackets; empty when s ends with white space or the word is too long.
+// lastWord returns the word at the end of s, without opening quotes and brackets; "" if s ends with white space
+// or the word is too long.
 func lastWord(s string) string {
 	i := len(s)
 	for i > 0 && s[i-1] > ' ' {
@@ -346,17 +346,18 @@ func lastWord(s string) string {
 	return word
 }
 
-// punkt has the trained tables of the Punkt sentence splitter. Words in them are lower case, numbers are "##number##".
+// punkt has the trained tables of the Punkt sentence splitter. Their words are in lower case, a number is
+// "##number##".
 type punkt struct {
 	abbreviations map[string]bool
-	beforeNumbers map[string]bool     // abbreviations when a number follows
+	beforeNumbers map[string]bool     // abbreviations that numbers follow
 	collocations  sentences.SetString // "word,next": never the end of a sentence
-	starters      sentences.SetString // often the first word of a sentence
-	context       sentences.SetString // word → bits: where and in which case it was seen
+	starters      sentences.SetString // words that often begin a sentence
+	context       sentences.SetString // bits for each word: positions and cases in which it was seen
 
-	// What other languages than English have in place of the last three.
+	// Languages other than English use these in place of collocations, starters and context.
 	stop     map[string]bool // stop words
-	titles   map[string]bool // of all languages, also for texts of no known language
+	titles   map[string]bool // of all languages; used if the language is unknown, too
 	ordinals bool            // "3." occurs before words in upper case
 }
 
@@ -366,7 +367,7 @@ const (
 	seenLower       = 1<<4 | 1<<5 | 1<<6
 )
 
-// punktTables loads the tables, once.
+// punktTables returns the tables by language, loaded at the first call.
 var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	asset, err := data.Asset("data/english.json")
 	if err != nil {
@@ -376,7 +377,7 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	if err != nil {
 		panic("text: embedded sentence tables: " + err.Error())
 	}
-	of := lexicons[0].words // of English, and what all languages have
+	of := lexicons[0].words // words of English, and words that all languages share
 	en := &punkt{abbreviations: set(of["short"]), beforeNumbers: set(of["numbered"]), collocations: trained.Collocations,
 		starters: trained.SentStarters, context: trained.OrthoContext}
 	for word := range trained.AbbrevTypes {
@@ -390,14 +391,14 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 			all[l.language] = &punkt{abbreviations: set(short), beforeNumbers: dates, stop: l.stopWords(), titles: titles, ordinals: ordinals}
 		}
 	}
-	untold := *en // a text too short to tell its language
+	untold := *en // for a text too short to recognize its language
 	untold.titles = titles
 	all[English], all[""] = en, &untold
 	return all
 })
 
-// ends decides about a full stop between word and next, where upper says that
-// next begins in upper case. A next word in lower case was ruled out before.
+// ends reports whether the full stop between word and next ends a sentence; upper says that next begins in
+// upper case. The caller has ruled out a next word in lower case.
 func (p *punkt) ends(word, next string, upper bool) bool {
 	if word == "" {
 		return upper // ". The" after a space: the end of a spaced ellipsis
@@ -405,10 +406,10 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 	w, n := strings.ToLower(word), strings.ToLower(strings.TrimRight(next, ".'-"))
 	switch {
 	case p.stop != nil:
-		w = w[1+strings.LastIndexByte(w, '\''):] // l'ing.
+		w = w[1+strings.LastIndexByte(w, '\''):] // as in "l'ing."
 		return !p.titles[word] && !(p.titles[w] && p.abbreviations[w]) && p.endsBefore(w, next, upper)
 	case len(word) > 2 && word[0] < 'a' && p.titles[w]:
-		return false // Dra. Ruiz
+		return false // as in Dra. Ruiz
 	case isNumber(n) && p.beforeNumbers[w], p.collocations[tableWord(w)+","+tableWord(n)] != 0:
 		return false
 	}
@@ -416,7 +417,7 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 	starts := upper && context&seenLower != 0 && context&seenUpperInside == 0
 	switch {
 	case len(word) == 1 && isASCIILetter(word[0]):
-		// An initial (section 4.3): "J. Bach", but "plan B. The".
+		// An initial (section 4.3) as in "J. Bach", but not in "plan B. The".
 		return starts || starter && context&seenLower != 0
 	case p.isAbbreviation(w):
 		return starts || starter
@@ -424,13 +425,13 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 	return true
 }
 
-// endsBefore is ends of a language without trained tables, of a word in lower case.
+// endsBefore is ends for a language without trained tables; word is in lower case.
 func (p *punkt) endsBefore(word, next string, upper bool) bool {
 	begins := next
 	if i := strings.IndexAny(next, "'’"); i > 0 {
-		begins = next[:i] // J'ai, L’uomo
+		begins = next[:i] // as in J'ai, L’uomo
 	}
-	first, size := utf8.DecodeRuneInString(word) // an apostrophe alone leaves none
+	first, size := utf8.DecodeRuneInString(word) // none if the word is only an apostrophe
 	switch {
 	case upper && p.stop[strings.ToLower(begins)] && !strings.HasSuffix(next, "."):
 		return true
@@ -442,8 +443,8 @@ func (p *punkt) endsBefore(word, next string, upper bool) bool {
 	return !p.beforeNumbers[word] || !isNumber(strings.TrimRight(next, ".'-"))
 }
 
-// isAbbreviation looks up a word in lower case without its last full stop.
-// Words with full stops inside (u.s, e.g, ph.d) are abbreviations.
+// isAbbreviation reports whether a word in lower case, without its last full stop, is an abbreviation. Words
+// with full stops inside (u.s, e.g, ph.d) are.
 func (p *punkt) isAbbreviation(w string) bool {
 	i := strings.LastIndexAny(w, "-.")
 	switch {
@@ -464,7 +465,7 @@ func isNumber(w string) bool {
 	return strings.Trim(w, numerals+".,-") == "" && strings.ContainsAny(w, numerals)
 }
 
-// tableWord is a word as the trained tables have it.
+// tableWord returns a word in the form of the trained tables.
 func tableWord(w string) string {
 	if isNumber(w) {
 		return "##number##"

@@ -11,25 +11,26 @@ import (
 	"sort"
 )
 
-// Vocabulary numbers distinct strings in the order of their first appearance. It
-// is a table with linear probing over one arena of bytes: looking up a word
-// allocates nothing, and reads the table alone unless the word is long. The zero value is empty.
+// Vocabulary numbers distinct strings in the order of their first appearance. It is a hash table with linear
+// probing over one array of bytes: looking up a word does not allocate, and reads only the table unless the
+// word is long. The zero value is empty.
 type Vocabulary struct {
-	table []slot // length a power of two, at most 3/4 full
+	table []slot // its length is a power of two; at most 3/4 of it is used
 	bytes []byte
-	ends  []int // ends[i] is where string i ends in bytes
+	ends  []int // ends[i] is the offset after string i in bytes
 
-	sorted bool // the strings are in order, and there is no table
+	sorted bool // the strings are sorted, and there is no table
 }
 
-// Map replaces the strings by the adjacent ones of an arena, such as a file mapped into memory, which are in
-// ascending order; ends[i] is the end of string i. None can be added, and the arguments belong to the vocabulary.
+// Map replaces the strings by the consecutive strings of an array of bytes, such as a file mapped into memory.
+// They must be in ascending order; ends[i] is the end of string i. No string can be added afterwards, and the
+// caller must not change the arguments.
 func (v *Vocabulary) Map(arena []byte, ends []int) {
 	*v = Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot is empty when its id is 0. Otherwise the low bits of id are the number of a string plus 1, and the high bits its
-// length. A string of up to inSlot bytes is in the slot; of a longer one its hash is.
+// slot is empty if its id is 0. Otherwise the low bits of id are the number of a string plus 1, the high bits
+// its length. A string of up to inSlot bytes is stored in the slot, of a longer one only its hash.
 type slot struct {
 	head uint64
 	tail uint32
@@ -38,12 +39,12 @@ type slot struct {
 
 const (
 	inSlot      = 12
-	longWord    = inSlot + 1 // the length of a longer one
+	longWord    = inSlot + 1 // length recorded for all longer strings
 	idBits      = 28
 	mostStrings = 1<<idBits - 1
 )
 
-// Len is the number of strings.
+// Len returns the number of strings.
 func (v *Vocabulary) Len() int { return len(v.ends) }
 
 // At returns string i; it must not be modified.
@@ -53,12 +54,12 @@ func (v *Vocabulary) At(i int) []byte {
 		start = v.ends[i-1]
 	}
 	if uint(start) > uint(end) || uint(end) > uint(len(v.bytes)) {
-		return nil // the ends of a file are not trusted
+		return nil // the ends may come from a damaged file
 	}
 	return v.bytes[start:end:end]
 }
 
-// Find returns the number of a string, or -1.
+// Find returns the number of a string, or -1 if it was not added.
 func (v *Vocabulary) Find(word []byte) int {
 	if v.sorted {
 		i := sort.Search(v.Len(), func(i int) bool { return bytes.Compare(v.At(i), word) >= 0 })
@@ -74,8 +75,8 @@ func (v *Vocabulary) Find(word []byte) int {
 	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
-// Add returns the number of a string, giving it the next one when it is new. A
-// sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
+// Add returns the number of a string, and adds a new one with the next number. The strings must not come from
+// Map. There can be 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	if v.table == nil {
 		v.table = make([]slot, 1<<6)
@@ -99,7 +100,7 @@ func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
 	return numbers
 }
 
-// fill puts a word that is new into its slot.
+// fill stores a new word in an empty slot.
 func (v *Vocabulary) fill(s *slot, key slot, word []byte) {
 	if len(v.ends) == mostStrings {
 		panic("text: a vocabulary of more than 268,435,455 strings")
@@ -113,13 +114,13 @@ func (v *Vocabulary) fill(s *slot, key slot, word []byte) {
 	}
 }
 
-// clear forgets all strings and keeps the memory.
+// clear removes all strings and keeps the memory.
 func (v *Vocabulary) clear() {
 	clear(v.table)
 	v.bytes, v.ends = v.bytes[:0], v.ends[:0]
 }
 
-// probe returns the slot of a word, or the empty one where it belongs. Only of a long word the bytes are read.
+// probe returns the slot of a word, or the empty slot where it belongs. It compares bytes of long words only.
 func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
 	for i := hash; ; i++ {
 		s := &v.table[i&uint64(len(v.table)-1)]
@@ -130,7 +131,7 @@ func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
 	}
 }
 
-// keyFor is the slot of a word without its number.
+// keyFor returns the slot of a word without its number.
 func keyFor(word []byte) slot {
 	n := len(word)
 	if n > inSlot {
@@ -141,11 +142,11 @@ func keyFor(word []byte) slot {
 		copy(room[:], word)
 		word = room[:]
 	}
-	w, m := word[:inSlot], &keep[n] // what is behind the word is read, which needs no look at its length, and cut off
+	w, m := word[:inSlot], &keep[n] // reads inSlot bytes and masks those after the word, which avoids a branch on the length
 	return slot{head: binary.LittleEndian.Uint64(w) & m.head, tail: binary.LittleEndian.Uint32(w[8:]) & m.tail, id: uint32(n) << idBits}
 }
 
-// keep has the bits of a word of each length that is in a slot.
+// keep has, for each length up to inSlot, a mask of the bytes of a word in a slot.
 var keep = func() (masks [inSlot + 1]slot) {
 	for n := range masks {
 		masks[n].head = 1<<(8*min(n, 8)) - 1
@@ -154,17 +155,17 @@ var keep = func() (masks [inSlot + 1]slot) {
 	return masks
 }()
 
-// seeds are of the process, so that the tables of all vocabularies have one order.
+// seeds are chosen once in a process, so that equal vocabularies have equal tables.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// hashOf mixes a key with the seeds, so that colliding words cannot be constructed: the product
-// of two numbers, folded, as in wyhash.
+// hashOf mixes a key with the seeds, so that colliding words cannot be constructed. It folds the
+// product of two numbers, as wyhash does.
 func hashOf(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
 }
 
-// long hashes a long word.
+// long returns the hash of a long word.
 func long(word []byte) uint64 {
 	h := seeds[1]
 	for ; len(word) >= 8; word = word[8:] {
@@ -180,7 +181,7 @@ func long(word []byte) uint64 {
 func (v *Vocabulary) grow() {
 	old := v.table
 	v.table = make([]slot, 2*len(old))
-	clear(v.table) // touch new memory by writing: reading first costs a second page fault and a TLB shootdown
+	clear(v.table) // write to new memory first: reading it first costs a second page fault and a TLB shootdown
 	v.ends = append(make([]int, 0, len(v.table)/4*3+1), v.ends...)
 	v.bytes = slices.Grow(v.bytes, len(v.bytes))
 	mask := uint64(len(v.table) - 1)
@@ -196,27 +197,27 @@ func (v *Vocabulary) grow() {
 	}
 }
 
-// Numbering leads from words to the numbers of their terms, and asks the analyzer
-// once for each distinct word. It is not safe for concurrent use.
+// Numbering maps words to the numbers of their terms, and asks the analyzer once for each distinct word. It is
+// not safe for concurrent use.
 type Numbering struct {
-	each     map[*Standard]*Numbering // one for each language; nil: this one has a single language
+	each     map[*Standard]*Numbering // a numbering for each language, nil if there is a single one
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
 	words    *Vocabulary
-	number   []int32 // of the term of each word; -1 for none
+	number   []int32 // number of the term of each word, -1 for none
 
-	// Of the text that is being read: numbers that were not yielded yet.
+	// The state of a call of Text: numbers that were not yielded yet.
 	room  []int32
 	yield func(numbers []int32) bool
 	going bool
-	take  func(word []byte) bool // is add
+	take  func(word []byte) bool // the method add, kept to avoid allocations
 }
 
 // Numbering returns a numbering that adds new terms to the vocabulary, in the order of their first appearance.
 func (v *Vocabulary) Numbering(a Analyzer) *Numbering { return newNumbering(a, v, false) }
 
-// Lookup returns a numbering that knows the terms of the vocabulary only, and does not change it.
+// Lookup returns a numbering that knows only the terms of the vocabulary, and does not change it.
 func (v *Vocabulary) Lookup(a Analyzer) *Numbering { return newNumbering(a, v, true) }
 
 func newNumbering(a Analyzer, terms *Vocabulary, fixed bool) *Numbering {
@@ -235,7 +236,7 @@ func (n *Numbering) For(s string) *Numbering {
 	return n.In(LanguageOf(s))
 }
 
-// In returns the numbering for a language, with the same terms; see [Standard.In].
+// In returns the numbering for a language, with the same terms (see [Standard.In]).
 func (n *Numbering) In(l Language) *Numbering {
 	if n.each == nil {
 		return n
@@ -247,13 +248,13 @@ func (n *Numbering) In(l Language) *Numbering {
 	return n.each[a]
 }
 
-// Terms are the terms by their numbers.
+// Terms returns the vocabulary of the terms.
 func (n *Numbering) Terms() *Vocabulary { return n.terms }
 
-// Number returns the number of a word's term, or -1: of a stop word, and in a lookup of a term that is not known.
+// Number returns the number of a word's term; -1 for a stop word, and for a term that a lookup does not know.
 func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 
-// find looks for a word, and asks the analyzer for the term of one that is new.
+// find returns the number of a word's term, and asks the analyzer only for a new word.
 func (n *Numbering) find(word []byte) int32 {
 	number, added := n.words.Add(word)
 	if added {
@@ -262,11 +263,11 @@ func (n *Numbering) find(word []byte) int32 {
 	return n.number[number]
 }
 
-// atOnce is the number of terms that Text yields at a time.
+// atOnce is the number of terms in one call of yield.
 const atOnce = 128
 
-// Text yields the numbers of the words of a text in their order, some at a time, until
-// yield returns false, in the language of the text. The slice is only valid until then.
+// Text yields the numbers of the terms of a text in the order of its words, several in each call, until yield
+// returns false. The language of the text is used. The slice is valid until yield returns.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n = n.For(s)
 	if n.take == nil {
@@ -280,7 +281,7 @@ func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n.yield = nil
 }
 
-// add takes the next word of a text.
+// add adds the number of the next word of a text.
 func (n *Numbering) add(word []byte) bool {
 	n.room = append(n.room, n.find(word))
 	if len(n.room) == atOnce {
@@ -302,7 +303,7 @@ func (n *Numbering) look(word string) int32 {
 	return int32(t)
 }
 
-// Trim empties the numbering, but for the terms of a lookup, once it has more than words distinct words.
+// Trim empties the numbering if it has more distinct words than the given number. The terms of a lookup stay.
 func (n *Numbering) Trim(words int) {
 	known := n.words.Len()
 	for _, in := range n.each {

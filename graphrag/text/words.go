@@ -13,23 +13,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class tells what a rune does to words.
+// class says how a rune divides or continues words.
 type class uint8
 
 const (
 	separator class = iota // ends a word
-	letter                 // letters and numbers: begins and continues one
-	mark                   // combining: continues one
-	joiner                 // invisible: continues one and is dropped
-	unspaced               // letter of a script that puts no blanks
+	letter                 // a letter or number: begins or continues a word
+	mark                   // a combining mark: continues a word
+	joiner                 // an invisible joiner: continues a word and is dropped
+	unspaced               // a letter of a script without blanks between words
 
-	folds class = 1 << 7 // with any of them: the word may not be in its folded form
+	folds class = 1 << 7 // a flag: a word with such a rune may have to be folded
 )
 
-// classTable has the class of every rune of the basic plane; the range tables of package unicode answer for the others.
+// classTable has the class of every rune of the basic plane; other runes are classified by the tables of
+// package unicode.
 type classTable struct {
 	plane [1 << 16]class
-	marks bool // marks and joiners are known; otherwise they are separators
+	marks bool // false: marks and joiners are separators
 }
 
 // Unspaced reports whether a rune belongs to a script without blanks between
@@ -38,25 +39,25 @@ func Unspaced(r rune) bool {
 	return r >= firstUnspaced && (r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...))
 }
 
-const firstUnspaced = 0x0E00 // Thai
+const firstUnspaced = 0x0E00 // first letters of Thai
 
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// Joiners, and the marks of vowel length in kana, which Unicode counts to no script.
+// Joiners, and the marks of vowel length in kana, which Unicode does not assign to a script.
 const (
 	softHyphen     = '\u00AD'
 	zeroWidthNon   = '\u200C'
 	zeroWidthJoin  = '\u200D'
 	kanaLong       = '\u30FC'
 	kanaLongNarrow = '\uFF70'
-	soundMark      = '\uFF9E' // narrow, behind the kana that it voices
+	soundMark      = '\uFF9E' // narrow, after the kana that it voices
 	halfSoundMark  = '\uFF9F'
 )
 
-// The two tables of character classes, filled at their first use.
+// The tables of character classes with and without marks, filled at their first use.
 var (
 	withMarks   = sync.OnceValue(func() *classTable { return newClassTable(true) })
 	lettersOnly = sync.OnceValue(func() *classTable { return newClassTable(false) })
@@ -70,18 +71,18 @@ func newClassTable(marks bool) *classTable {
 	return t
 }
 
-// folding reports whether a word with the rune has to be folded: NFC may change
-// the rune or join it to the one before, or [appendFolded] changes it.
+// folding reports whether a word with the rune has to be folded: NFC may change the rune or join it with the
+// one before, or [appendFolded] changes it.
 func folding(r rune) bool {
 	if '가' <= r && r <= '힣' || unicode.Is(unicode.Unified_Ideograph, r) {
-		return false // most runes, which have one form: the table is made soon
+		return false // a fast path: most runes of the table have one form
 	}
 	lower := unicode.ToLower(r)
 	s := string(lower)
 	return !norm.NFC.PropertiesString(s).BoundaryBefore() || !norm.NFC.IsNormalString(s) || string(appendFolded(nil, lower)) != s
 }
 
-// classify answers from the range tables of package unicode.
+// classify returns the class of a rune by the tables of package unicode.
 func (t *classTable) classify(r rune) (c class) {
 	switch {
 	case t.marks && (r == softHyphen || r == zeroWidthNon || r == zeroWidthJoin):
@@ -90,7 +91,7 @@ func (t *classTable) classify(r rune) (c class) {
 		c = mark
 	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
 		return separator
-	case Unspaced(r): // also 〇
+	case Unspaced(r): // includes 〇, which is a number
 		c = unspaced
 	default:
 		c = letter
@@ -101,7 +102,7 @@ func (t *classTable) classify(r rune) (c class) {
 	return c
 }
 
-// at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a separator of size 1.
+// at decodes the rune at s[i] and returns its class. A byte that is not UTF-8 is a separator of size 1.
 func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	r, size = utf8.DecodeRuneInString(s[i:])
 	if int(r) < len(sc.classes.plane) {
@@ -113,7 +114,8 @@ func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	return r, size, c &^ folds
 }
 
-// ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes of longer runes to wide.
+// ascii maps ASCII letters to lower case and digits to themselves, other ASCII bytes to 0, and the bytes of
+// longer runes to wide.
 var ascii = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -130,26 +132,26 @@ var ascii = func() (t [256]byte) {
 
 const wide = 0xFF
 
-// scanner walks over the words of a text: page by page, and rune by rune where runs have any above ASCII.
+// scanner reads the words of a text: page by page, and rune by rune in runs with bytes above ASCII.
 type scanner struct {
 	s       string
 	classes *classTable
 	bigrams bool
 
-	word       []byte // the current word, lower-cased
-	start, end int    // the current word's place in s
+	word       []byte // current word in lower case
+	start, end int    // span of the current word in s
 
 	page
-	base, turn  int // where the page begins in s, and the next one
-	edge, edges int // of the page: the next, and how many there are
+	base, turn  int // offset in s of the page, and of the next one
+	edge, edges int // index of the next edge of the page, and number of edges
 
-	pos, limit int    // where the runes are that come next
-	runes      []byte // the last word of runes
-	paired     bool   // the character at pos was already part of a bigram
-	folds      bool   // the word has a rune with that class
+	pos, limit int    // span in s of the runes to read next
+	runes      []byte // last word that was read by runes
+	paired     bool   // the character at pos was the second one of a pair
+	folds      bool   // the word has a rune of class folds
 }
 
-// keepWord is the largest word buffer that is kept for the next scan.
+// keepWord is the largest capacity of a word buffer that is reused for another scan.
 const keepWord = 1 << 12
 
 // scan returns a scanner at the beginning of a text.
@@ -192,7 +194,7 @@ func (sc *scanner) next() bool {
 	}
 }
 
-// turnPage reads the next page. Of a run that is longer the runes come next.
+// turnPage reads the next page. If a run is longer than a page, its runes are read next.
 func (sc *scanner) turnPage() bool {
 	if sc.turn == len(sc.s) {
 		return false
@@ -208,7 +210,7 @@ func (sc *scanner) turnPage() bool {
 	return true
 }
 
-// nextOfRunes moves to the next word before the limit.
+// nextOfRunes moves to the next word before the limit, rune by rune.
 func (sc *scanner) nextOfRunes() bool {
 	s, i := sc.s[:sc.limit], sc.pos
 	for i < len(s) {
@@ -257,7 +259,7 @@ func (sc *scanner) run(s string, i int) {
 	sc.finish()
 }
 
-// finish brings the word of runes to its folded form.
+// finish folds the word that was read by runes, if necessary.
 func (sc *scanner) finish() {
 	if sc.folds {
 		sc.folds = false
@@ -270,8 +272,8 @@ func (sc *scanner) finish() {
 	sc.word = sc.runes
 }
 
-// pair reads the bigram that begins with the character at s[i], or the character alone where the run has no
-// other. It returns false at the last character of a longer run, which was already yielded with the one before.
+// pair reads the pair of characters that begins at s[i], or the character alone if its run has no other. It
+// returns false at the last character of a longer run, which was already yielded with the one before.
 func (sc *scanner) pair(s string, i int) bool {
 	sc.runes, sc.start = sc.runes[:0], i
 	second := sc.character(s, i)
@@ -288,7 +290,7 @@ func (sc *scanner) pair(s string, i int) bool {
 	return alone
 }
 
-// character appends the rune at s[i] with the marks after it to the word, and returns where it ends.
+// character appends the rune at s[i] and the marks after it to the word, and returns the offset after them.
 func (sc *scanner) character(s string, i int) int {
 	for first := true; i < len(s); first = false {
 		r, size, c := sc.at(s, i)
@@ -303,16 +305,16 @@ func (sc *scanner) character(s string, i int) int {
 	return i
 }
 
-// page is a part of a text in lower case, and where its runs are: of letters, digits and
-// bytes above ASCII, beside which nothing is in words.
+// page is a part of a text in lower case, and the positions of its runs: of letters, digits and bytes above
+// ASCII. Words consist of bytes in runs only.
 type page struct {
-	lower [pageBytes + inSlot]byte // words may be read beyond their end
-	edges [pageBytes + 1]uint16    // where runs begin and end, in turn
-	runs  [pageBytes / 64]uint64   // the bytes in runs
-	wide  [pageBytes / 64]uint64   // those above ASCII
+	lower [pageBytes + inSlot]byte // room for reading beyond the last word
+	edges [pageBytes + 1]uint16    // offsets of begin and end of the runs, alternately
+	runs  [pageBytes / 64]uint64   // a bit for each byte in a run
+	wide  [pageBytes / 64]uint64   // a bit for each byte above ASCII
 }
 
-// pageBytes fit the first cache, with the edges.
+// pageBytes is chosen so that a page with its edges fits the first-level cache.
 const pageBytes = 1 << 11
 
 // read reads the beginning of a text and returns its number of bytes and of edges. A run that
@@ -327,7 +329,7 @@ func (p *page) read(s string) (n, edges int) {
 		lowerEights(p.lower[64*blocks:], unsafe.String(&last[0], len(last)), p.runs[blocks:blocks+1], p.wide[blocks:])
 		blocks++
 	}
-	before := uint64(0) // whether the byte before belongs to a run
+	before := uint64(0) // 1 if the byte before is in a run
 	for i, runs := range p.runs[:blocks] {
 		for e := runs ^ (runs<<1 | before); e != 0; e &= e - 1 {
 			p.edges[edges] = uint16(64*i + bits.TrailingZeros64(e))
@@ -347,8 +349,8 @@ func (p *page) read(s string) (n, edges int) {
 	return n, edges
 }
 
-// lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
-// in a run, and for each of these that is above ASCII.
+// lowerEights writes blocks of 64 bytes in lower case. It sets a bit of runs for each byte in a run, and a bit
+// of wides for each byte above ASCII.
 func lowerEights(lower []byte, s string, runs, wides []uint64) {
 	for b := range runs {
 		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]
@@ -368,7 +370,7 @@ func load64(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// lowered is [lowerEights] for eight bytes.
+// lowered does what lowerEights does, for eight bytes.
 func lowered(eight uint64) (lower, runs, wides uint64) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	x := eight &^ high
@@ -378,10 +380,10 @@ func lowered(eight uint64) (lower, runs, wides uint64) {
 	return eight | letters>>2, bitOfEach(letters | digits | eight&high), bitOfEach(eight & high)
 }
 
-// bitOfEach gathers the highest bits of eight bytes.
+// bitOfEach moves the highest bit of each of eight bytes into one byte.
 func bitOfEach(high uint64) uint64 { return high >> 7 * 0x0102040810204080 >> 56 }
 
-// above reports whether a part of the page has a byte above ASCII.
+// above reports whether a part of the page has bytes above ASCII.
 func (p *page) above(from, to int) bool {
 	for w := from >> 6; w <= (to-1)>>6; w++ {
 		m := p.wide[w]

@@ -10,15 +10,16 @@ import (
 )
 
 // Counter counts the tokens of a text, exactly as the tokenizer of cl100k_base does. Special tokens such as
-// <|endoftext|> are plain text, and a byte that is not valid UTF-8 counts like the character U+FFFD. It is
+// <|endoftext|> count as plain text, and a byte that is not valid UTF-8 counts as the character U+FFFD. It is
 // safe for concurrent use.
 type Counter struct {
 	v     *vocabulary
-	cache sync.Pool // of *cache
+	cache sync.Pool // pool of *cache
 }
 
-// Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the default of Microsoft
-// GraphRAG. The first call loads the vocabulary, which is embedded; all calls share one counter.
+// Cl100k returns the counter of cl100k_base, the encoding of GPT-3.5, GPT-4, text-embedding-3, and the default
+// of Microsoft GraphRAG. The first call loads the vocabulary, which is embedded; all calls return the same
+// counter.
 func Cl100k() *Counter { return cl100k() }
 
 var cl100k = sync.OnceValue(func() *Counter {
@@ -41,7 +42,7 @@ func (c *Counter) Count(s string) int {
 	return n
 }
 
-// appendEnds appends the byte offsets at which the tokens of s end. They may be inside a rune. s is valid UTF-8.
+// appendEnds appends the byte offsets at which the tokens of s end, maybe inside a rune. s must be valid UTF-8.
 func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	words := c.cache.Get().(*cache)
 	defer c.cache.Put(words)
@@ -59,11 +60,11 @@ func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int3
 	return dst, ctx.Err()
 }
 
-// stride is the number of bytes between two looks at the context.
+// stride is the number of bytes between two checks of the context.
 const stride = 1 << 18
 
-// Starts appends the offsets at which the tokens of s begin, moved to the
-// beginning of the rune they fall in. The one error is the context's.
+// Starts appends the offsets at which the tokens of s begin; one inside a rune is moved to the beginning of the
+// rune. The only error is the error of the context.
 func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	if dst == nil {
 		dst = make([]int32, 0, len(s)/3+8)
@@ -73,7 +74,7 @@ func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, e
 	if err != nil {
 		return nil, err
 	}
-	dst = dst[:len(dst)-1] // the last end begins no token
+	dst = dst[:len(dst)-1] // no token begins at the last end
 	if len(valid) == len(s) {
 		for i, at := range dst {
 			for !utf8.RuneStart(s[at]) {
@@ -83,7 +84,7 @@ func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, e
 		}
 		return dst, nil
 	}
-	// Walk s and its valid form side by side.
+	// Offsets in s and in its valid form advance together.
 	at, validAt := 0, 0
 	for i, start := range dst {
 		for at < len(s) {
@@ -107,25 +108,25 @@ func validated(s string) string {
 	return string([]rune(s))
 }
 
-// cache remembers how frequent words fall into tokens, so that each is looked up or merged once. Its size
-// is fixed, a new word takes the place of the older one of two.
+// cache stores the tokens of frequent words, so that each is looked up or merged once. Its size is fixed: a new
+// word replaces the older one of two.
 type cache struct {
 	words [1 << 15][2]word
-	ends  []int32 // room for words that are new
+	ends  []int32 // memory for the ends of new words
 }
 
-// longest is the length in bytes of the longest word that is remembered.
+// longest is the largest length of a cached word, in bytes.
 const longest = 16
 
-// word is a piece, as two numbers, and where its tokens end: 32 bytes, half a cache line,
-// and no pointer for the garbage collector to follow.
+// word is a cached piece of text, as two numbers, with the ends of its tokens: 32 bytes, half a cache line,
+// without a pointer for the garbage collector to follow.
 type word struct {
 	low, high uint64
 	size, n   uint8
 	ends      [14]uint8
 }
 
-// split appends the ends of the tokens of a piece to dst, counted from base.
+// split appends the ends of the tokens of a piece to dst, as offsets to which base is added.
 func (c *cache) split(ctx context.Context, dst []int32, v *vocabulary, piece string, base int32) []int32 {
 	w := c.word(v, piece)
 	if w == nil {
@@ -146,7 +147,7 @@ func (c *cache) count(v *vocabulary, piece string) int {
 	return len(c.ends)
 }
 
-// word returns what is remembered of a piece, which it looks up if it is new; nil of one that is too long.
+// word returns the cache entry of a piece, computed if there is none; nil for a piece that is too long.
 func (c *cache) word(v *vocabulary, piece string) *word {
 	if len(piece) > longest {
 		return nil
@@ -173,7 +174,7 @@ func (c *cache) word(v *vocabulary, piece string) *word {
 	return w
 }
 
-// numbers has all bytes of a piece of 1 to 16, some of them twice: with its length they tell it from all others.
+// numbers returns all bytes of a piece of 1 to 16, some of them twice: with its length they identify the piece.
 func numbers(s string) (low, high uint64) {
 	switch n := len(s); {
 	case n >= 8:
@@ -193,13 +194,13 @@ func load32(s string) uint64 {
 }
 
 const (
-	// shortest is the length in bytes below which a text is counted as fast as it is found.
+	// shortest is a length in bytes: shorter texts are counted as fast as they are looked up.
 	shortest = 32
-	// maxRemembered bounds the cached texts, in bytes.
+	// maxRemembered limits the cached texts, in bytes.
 	maxRemembered = 16 << 20
 )
 
-// Within returns the longest prefix of a list that costs at most a number of tokens.
+// Within returns the longest prefix of a list whose items together cost at most the given number of tokens.
 func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	for i, x := range list {
 		if tokens -= cost(x); tokens < 0 {
@@ -209,9 +210,9 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	return list
 }
 
-// Remember returns a counter that caches the counts of texts: chunks, rows and sentences
-// are measured for every question that finds them. It caches up to 16 MiB of texts, then
-// starts with an empty cache, and is safe for concurrent use if count is.
+// Remember returns a counter that caches the token counts of texts, since the same chunks, rows and sentences
+// are counted for many questions. It caches up to 16 MiB of texts, then starts with an empty cache. It is safe
+// for concurrent use if count is.
 func Remember(count func(string) int) func(string) int {
 	m := memory{lengths: make(map[string]int)}
 	return func(s string) int {
@@ -227,7 +228,7 @@ func Remember(count func(string) int) func(string) int {
 	}
 }
 
-// memory has the lengths of texts.
+// memory caches token counts by text.
 type memory struct {
 	mu      sync.Mutex
 	lengths map[string]int

@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// vocabulary has the tokens of cl100k_base: which bytes are a token, and in which order
-// tokens merge (a smaller id merges first).
+// vocabulary has the tokens of cl100k_base: the bytes of each, and the order in which tokens merge (a smaller
+// id merges first).
 type vocabulary struct {
 	pattern pattern
 	ids     map[string]int32
@@ -44,7 +44,7 @@ func load() *vocabulary {
 	return v
 }
 
-// rank is the order in which a token is merged, none if s is no token.
+// rank returns the rank at which s is merged to a token, none if s is not a token.
 func (v *vocabulary) rank(s string) int32 {
 	if id, ok := v.ids[s]; ok {
 		return id
@@ -52,15 +52,15 @@ func (v *vocabulary) rank(s string) int32 {
 	return none
 }
 
-// none is the rank of neighbours that do not merge.
+// none is the rank of neighbours that cannot be merged.
 const none = math.MaxInt32
 
-// shortPiece is the length in bytes up to which a piece is merged by looking through all pairs for the best
-// one: quadratic, but without any structure to keep. Longer pieces are rare and go through a heap.
+// shortPiece is the length in bytes up to which the best pair to merge is found by a search of all pairs:
+// quadratic, but without a data structure. Longer pieces are rare and use a heap.
 const shortPiece = 64
 
-// split appends the ends of the tokens of a piece to dst, counted from base. When ctx ends
-// during a long piece, the ends are of no use.
+// split appends the ends of the tokens of a piece to dst, as offsets to which base is added. If ctx ends during
+// a long piece, the ends are invalid.
 func (v *vocabulary) split(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if v.rank(piece) != none {
 		return append(dst, base+int32(len(piece)))
@@ -68,13 +68,14 @@ func (v *vocabulary) split(ctx context.Context, dst []int32, piece string, base 
 	return v.merge(ctx, dst, piece, base)
 }
 
-// merge appends the ends of the tokens of a piece to dst, counted from base. Neighbours merge in the order of the
-// rank of what they become, equal ranks from left to right, until no two neighbours are a token together.
+// merge appends the ends of the tokens of a piece to dst, as offsets to which base is added. Neighbours are
+// merged in the order of the rank of the merged token, equal ranks from left to right, until no two neighbours
+// form a token.
 func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if len(piece) > shortPiece {
 		return v.mergeLong(ctx, dst, piece, base)
 	}
-	// Part i goes from start[i] to start[i+1]; rank[i] is the rank of parts i and i+1 together.
+	// Part i is from start[i] to start[i+1]-1; rank[i] is the rank of parts i and i+1 merged.
 	var start, rank [shortPiece + 1]int32
 	n := len(piece)
 	pair := func(i int) int32 {
@@ -113,11 +114,11 @@ func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base 
 	return dst
 }
 
-// candidate is a merge that was possible when it was found: the parts that
-// begin at start and end at end are the token of that rank.
+// candidate is a merge that was possible when it was found: the parts from start to end form a token of the
+// rank.
 type candidate struct{ rank, start, end int32 }
 
-// candidates is a heap with the merge to be done first on top.
+// candidates is a heap with the next merge on top.
 type candidates []candidate
 
 func (c candidates) Len() int      { return len(c) }
@@ -133,10 +134,10 @@ func (c *candidates) Pop() any {
 	return x
 }
 
-// mergeLong is merge in O(n log n).
+// mergeLong does the same as merge in O(n log n).
 func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	n := int32(len(piece))
-	// Parts are linked by where they begin; the entry at n closes the list.
+	// Parts are linked by their start offsets; the entry at n ends the list.
 	looks := 0
 	ended := func() bool { looks++; return looks%(stride>>4) == 0 && ctx.Err() != nil }
 	next, prev := make([]int32, n+1), make([]int32, n+1)
@@ -168,7 +169,7 @@ func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, b
 		c := heap.Pop(&open).(candidate)
 		middle := next[c.start]
 		if middle == gone || middle >= n || next[middle] != c.end {
-			continue // one of its parts has merged otherwise
+			continue // one of its parts was merged with another one
 		}
 		next[c.start], prev[c.end] = c.end, c.start
 		next[middle] = gone
@@ -183,13 +184,13 @@ func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, b
 	}
 }
 
-// A class is what the split pattern needs to know of a character. No character has two.
+// A class is the property of a character that the split pattern tests. Every character has one.
 type class uint8
 
 const (
 	symbol  class = iota // punctuation, marks, controls, unassigned
 	newline              // \r \n
-	space                // the rest of \s
+	space                // white space other than \r and \n
 	number               // \p{N}
 	letter               // \p{L}
 )
@@ -206,7 +207,7 @@ const (
 	symbols set = 1 << symbol          // [^\s\p{L}\p{N}]
 )
 
-// classify looks a character up in the Unicode tables.
+// classify returns the class of a character by the Unicode tables.
 func classify(r rune) class {
 	switch {
 	case r == '\n' || r == '\r':
@@ -230,13 +231,13 @@ var basicPlane = sync.OnceValue(func() *[1 << 16]class {
 	return table
 })
 
-// pattern cuts text into the pieces within which bytes merge to tokens. It does what the regular expression
-// of cl100k_base does, as a scanner: same pieces, in linear time, without backtracking.
+// pattern cuts text into the pieces within which bytes are merged to tokens. It is a scanner with the same
+// result as the regular expression of cl100k_base, in linear time and without backtracking.
 type pattern struct {
 	table *[1 << 16]class
 }
 
-// class returns the class and length of the character at i; length 0 at the end of s.
+// class returns the class and the length of the character at i; length 0 at the end of s.
 func (p pattern) class(s string, i int) (class, int) {
 	if i >= len(s) {
 		return symbol, 0
@@ -251,7 +252,7 @@ func (p pattern) class(s string, i int) (class, int) {
 	return classify(r), n
 }
 
-// run returns the offset after the characters at i that are in the set.
+// run returns the offset after the run of characters from i on that are in the set.
 func (p pattern) run(s string, i int, in set) int {
 	for i < len(s) {
 		c, n := p.class(s, i)
@@ -303,7 +304,7 @@ func (p pattern) next(s string, i int) int {
 	return p.blank(s, i)
 }
 
-// symbols returns the end of [^\s\p{L}\p{N}]+[\r\n]*, whose first character ends at i.
+// symbols returns the end of a match of [^\s\p{L}\p{N}]+[\r\n]*, whose first character ends at i.
 func (p pattern) symbols(s string, i int) int {
 	i = p.run(s, i, symbols)
 	for i < len(s) && (s[i] == '\r' || s[i] == '\n') {
@@ -312,10 +313,10 @@ func (p pattern) symbols(s string, i int) int {
 	return i
 }
 
-// blank returns the end of \s*[\r\n]+ | \s+(?!\S) | \s+ at i: white space up to its last line break; if it
-// has none, all of it but the last character, which goes with the word after it.
+// blank returns the end of a match of \s*[\r\n]+ | \s+(?!\S) | \s+ at i: white space up to its last line break;
+// without a line break all of it except the last character, which belongs to the word after it.
 func (p pattern) blank(s string, i int) int {
-	last, lineBreak := i, 0 // where the last character begins, and the last break ends
+	last, lineBreak := i, 0 // start of the last character, end of the last line break
 	end := i
 	for end < len(s) {
 		c, n := p.class(s, end)
@@ -337,7 +338,7 @@ func (p pattern) blank(s string, i int) int {
 	return last
 }
 
-// contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at i, in either case, or i.
+// contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at i, in either case; i if there is none.
 func contraction(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return i

@@ -25,15 +25,15 @@ import (
 
 // Tracer receives each span when it begins. It is safe for concurrent use.
 type Tracer interface {
-	// Start begins a span within the span of ctx. Spans of the returned context are within it.
+	// Start begins a span inside the span of ctx. Spans of the returned context are inside the new one.
 	Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, Span)
 }
 
 // Span is a piece of work that has begun.
 type Span interface {
-	// Set adds attributes; a later one of the same name counts.
+	// Set adds attributes; an attribute replaces an earlier one of the same name.
 	Set(attrs ...slog.Attr)
-	// End ends it, once; an error says why it failed, or is nil.
+	// End ends the span, once. err says why the work failed, or is nil.
 	End(err error)
 }
 
@@ -42,7 +42,7 @@ type (
 	spanKey   struct{}
 )
 
-// With returns a context whose spans a tracer receives.
+// With returns a context whose spans are sent to a tracer.
 func With(ctx context.Context, t Tracer) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
@@ -57,7 +57,7 @@ func Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Contex
 	return context.WithValue(ctx, spanKey{}, s), s
 }
 
-// Do does something as a span.
+// Do calls a function in a span.
 func Do[T any](ctx context.Context, name string, do func(context.Context) (T, error), attrs ...slog.Attr) (T, error) {
 	ctx, span := Start(ctx, name, attrs...)
 	got, err := do(ctx)
@@ -65,7 +65,7 @@ func Do[T any](ctx context.Context, name string, do func(context.Context) (T, er
 	return got, err
 }
 
-// Of returns the span of a context. Without one it returns a span that drops its attributes.
+// Of returns the span of a context. If there is none, it returns a span that drops its attributes.
 func Of(ctx context.Context) Span {
 	if s, ok := ctx.Value(spanKey{}).(Span); ok {
 		return s
@@ -78,8 +78,8 @@ type none struct{}
 func (none) Set(...slog.Attr) {}
 func (none) End(error)        {}
 
-// ErrorType is the kind of an error, without its text, which may quote what the trace must not
-// show: "canceled", "timeout", what an error that is a text by its type says, or the type.
+// ErrorType returns the kind of an error, without its text, which may quote a document: "canceled", "timeout",
+// the value of an error whose type is a string, or else the type.
 func ErrorType(err error) string {
 	var kind interface{ ErrorType() string }
 	switch {
@@ -96,23 +96,23 @@ func ErrorType(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// maxSpans is the number of spans that a [Recorder] keeps: about 4 MB. Later ones are counted.
+// maxSpans is the number of spans that a [Recorder] stores: about 4 MB. Later ones are only counted.
 const maxSpans = 10_000
 
-// Recorder is a tracer that keeps the spans of one trace. The zero value is empty.
+// Recorder is a tracer that stores the spans of one trace. The zero value is empty.
 type Recorder struct {
 	mu      sync.Mutex
 	spans   []*recorded
 	dropped int
 }
 
-// recorded is a span; r.mu guards it. The ID is its place among the spans, from 1 on.
+// recorded is a span; r.mu guards it. Its id is its position among the spans, from 1.
 type recorded struct {
 	r          *Recorder
 	id, parent int
 	name       string
 	begun      time.Time
-	took       time.Duration // -1 until it ends
+	took       time.Duration // -1 before it ends
 	attrs      []slog.Attr
 	failed     bool
 }
@@ -148,7 +148,7 @@ func (s *recorded) End(err error) {
 	}
 }
 
-// The form of OTLP, in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
+// The types of OTLP in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
 type (
 	otlpAttr struct {
 		Key   string         `json:"key"`
@@ -167,18 +167,19 @@ type (
 	}
 )
 
-// Kinds of OTLP.
+// Values of OTLP: the kinds of spans, and the status of an error.
 const (
 	otlpInternal, otlpClient = 1, 3
 	otlpError                = 2
 )
 
-// MarshalJSON writes the trace as OTLP in JSON, which Jaeger and others open. An open span ends now.
+// MarshalJSON returns the trace as OTLP in JSON, which Jaeger and other programs read. An open span gets the
+// current time as its end.
 func (r *Recorder) MarshalJSON() ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(id[:]) // it never returns an error
 	out := make([]otlpSpan, len(r.spans))
 	for i, s := range r.spans {
 		o := otlpSpan{TraceID: hex.EncodeToString(id[:]), SpanID: spanID(s.id), Name: s.name, Kind: otlpInternal, Attrs: otlpAttrs(s.attrs), Status: map[string]int{}}

@@ -16,17 +16,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// MaxFile is the largest file, in bytes, that [Load] indexes in memory, which takes some
-// three times as much. A compressed file may have an eighth of it.
+// MaxFile is the largest size, in bytes, of a file that [Load] indexes in memory, which takes some three times
+// as much. The limit for a compressed file is an eighth of it.
 const MaxFile = 1 << 30
 
-// Load returns the index of the graph at a path: a folder that [Build] wrote is opened,
-// anything else is read by [Files] and indexed in memory. It is an error if more lines are
-// invalid than valid, or if there is no triple. The analyzer is the one of [Options].
+// Load returns the index of the graph at a path: a folder that [Build] wrote is opened, anything else is read
+// by [Files] and indexed in memory. It is an error if more lines are invalid than valid, or if there is no
+// triple. a has the meaning of [Options].Analyzer.
 func Load(ctx context.Context, path string, a text.Analyzer) (*Index, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("triples: %w", err)
+		return nil, fmt.Errorf("triples: load: %w", err)
 	}
 	if info.IsDir() && wikidata(path, "triplet") == "" {
 		ix, err := Open(path, a)
@@ -47,20 +47,20 @@ func Load(ctx context.Context, path string, a text.Analyzer) (*Index, error) {
 	return ix, bad.excess(path, ix.Len())
 }
 
-// excess is an error if most lines are invalid, or none is valid.
+// excess returns an error if most lines are invalid, or none is valid.
 func (b Bad) excess(path string, valid int) error {
 	switch {
 	case b.Lines > valid:
-		return fmt.Errorf("triples: %s: %d of %d lines are no triples, first: %w", path, b.Lines, b.Lines+valid, b.First[0])
+		return fmt.Errorf("triples: %s: %d of %d lines are not triples, the first error: %w", path, b.Lines, b.Lines+valid, b.First[0])
 	case valid == 0:
 		return fmt.Errorf("triples: %s holds no triple of named entities", path)
 	}
 	return nil
 }
 
-// Files reads the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps with .gz, or a
-// folder with Wikidata5M's three files (triplet, entity and relation in their names). Labels of N-Triples
-// are those in English. Invalid lines are added to bad, which is complete when all triples were read.
+// Files yields the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps followed by .gz,
+// or a folder with Wikidata5M's three files (with triplet, entity and relation in their names). Labels of
+// N-Triples are those in English. Invalid lines are added to bad, which is complete after the last triple.
 func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		r, file, err := open(path, bad)
@@ -68,7 +68,7 @@ func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 			yield(Triple{}, err)
 			return
 		}
-		defer file.Close() // only read
+		defer file.Close() // only read, so errors do not matter
 		for t, err := range r.All() {
 			if !yield(t, err) {
 				return
@@ -78,14 +78,14 @@ func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 	}
 }
 
-// join adds the lines of another file.
+// join adds the invalid lines of another file.
 func (b *Bad) join(other Bad) {
 	b.Lines += other.Lines
 	b.First = append(b.First, other.First...)
 	b.First = b.First[:min(len(b.First), firstBad)]
 }
 
-// open opens the file of triples at a path, after its labels were read.
+// open opens the file of triples at a path, after reading its labels.
 func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 		read = JSONL
 	case ".nt":
 		labels, err := labelsOf(path, bad, func(name string, in io.Reader) (Labels, Bad, error) {
-			found, _, err := NTriplesLabels(name, in, "en") // bad lines come again with the triples
+			found, _, err := NTriplesLabels(name, in, "en") // its invalid lines are found again when triples are read
 			return found, Bad{}, err
 		})
 		if err != nil {
@@ -116,8 +116,8 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	return read(path, f), f, nil
 }
 
-// openWikidata opens a folder of Wikidata5M. Without the file of entities a graph has no names, and
-// nothing in it can be found.
+// openWikidata opens a folder of Wikidata5M. Without the file of entities the graph has no names, so nothing
+// could be found in it.
 func openWikidata(dir string, bad *Bad) (*Reader, io.Closer, error) {
 	names := make(map[string]Labels)
 	for _, of := range []string{"entity", "relation"} {
@@ -139,7 +139,7 @@ func openWikidata(dir string, bad *Bad) (*Reader, io.Closer, error) {
 	return Wikidata5M(path, f, names["entity"], names["relation"]), f, nil
 }
 
-// wikidata is the first file of a folder with a word in its name, "" without one.
+// wikidata returns the path of the first file in a folder whose name contains a word, "" if there is none.
 func wikidata(dir, word string) string {
 	found, _ := filepath.Glob(filepath.Join(dir, "*"+word+"*.txt*")) // the pattern is valid
 	slices.Sort(found)
@@ -154,7 +154,7 @@ func labelsOf(path string, bad *Bad, read func(string, io.Reader) (Labels, Bad, 
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // only read, so errors do not matter
 	labels, wrong, err := read(path, f)
 	bad.join(wrong)
 	return labels, err

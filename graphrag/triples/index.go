@@ -20,33 +20,33 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Index finds triples by their words, and by the entities that they share. Triples are numbered
-// in the order of reading. An index is in memory ([New]), or in a folder that is mapped into
-// memory ([Open]) and may be larger than it. It is safe for concurrent use.
+// Index finds triples by their words, and by the entities that they share. Triples are numbered in the order in
+// which they are read. An index is in memory ([New]), or in a folder whose files are mapped into memory
+// ([Open]) and may be larger than memory. It is safe for concurrent use.
 type Index struct {
 	edges           []edge
-	entities, kinds nameTable // and literals; kinds are relations
+	entities, kinds nameTable // entities includes literals; kinds are relations
 	starts          []int64   // adjacency[starts[e]:starts[e+1]] are the triples of entity e
 	adjacency       []int32
 	meta            folderMeta
 	words           *bm25.Index
-	folder          *flat.Folder // holds the slices, if they are not in memory
+	folder          *flat.Folder // nil if the slices are in memory
 	bad             Bad
 }
 
-// edge is a triple by the numbers of its parts; ^number for a tail that is a value.
+// edge is a triple by the numbers of its parts. The number of a tail that is a value is stored as ^number.
 type edge struct{ head, relation, tail int32 }
 
-// Len is the number of triples.
+// Len returns the number of triples.
 func (ix *Index) Len() int { return len(ix.edges) }
 
 // Bad returns the lines that [Load] skipped.
 func (ix *Index) Bad() Bad { return ix.bad }
 
-// Entities is the number of entities and values.
+// Entities returns the number of entities and values.
 func (ix *Index) Entities() int { return ix.entities.len() }
 
-// Triple returns a triple.
+// Triple returns triple i.
 func (ix *Index) Triple(i int32) Triple {
 	e := ix.edges[i]
 	tail, literal := e.tail, false
@@ -56,17 +56,18 @@ func (ix *Index) Triple(i int32) Triple {
 	return Triple{ix.entities.at(e.head), ix.kinds.at(e.relation), ix.entities.at(tail), literal}
 }
 
-// Search returns the k triples with the best BM25 score for a query, best first, equal ones by number, over dst.
+// Search returns the k triples with the best BM25 score for a query, best first, equal scores by number. It
+// overwrites dst.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	return ix.words.Search(query, k, dst)
 }
 
-// Whole returns [bm25.Index.Whole], by which scores of a query can be normalized.
+// Whole returns [bm25.Index.Whole], to normalize the scores of a query.
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
-// Neighbors appends to dst at most limit distinct other triples that share an entity with a triple: first
-// the triples of the entity with fewer triples, the more specific one; the triples of an entity are in
-// ascending order. The cost is bounded by limit, also at hubs. Values connect no triples.
+// Neighbors appends to dst at most limit distinct other triples that share an entity with a triple: first the
+// triples of its end with fewer triples, which is more specific; the triples of one entity are in ascending
+// order. The cost is bounded by limit, even at hubs. Values connect no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -82,8 +83,8 @@ func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 
 func (ix *Index) degree(entity int32) int64 { return ix.starts[entity+1] - ix.starts[entity] }
 
-// of appends triples of an entity to dst, up to a length of dst. It leaves out one triple and
-// all triples that contain a second entity.
+// of appends triples of an entity to dst, until dst has the length most. It leaves out the triple but, and all
+// triples that contain the entity without.
 func (ix *Index) of(entity, but, without int32, most int, dst []int32) []int32 {
 	for _, t := range ix.adjacency[ix.starts[entity]:ix.starts[entity+1]] {
 		if len(dst) >= most {
@@ -96,7 +97,7 @@ func (ix *Index) of(entity, but, without int32, most int, dst []int32) []int32 {
 	return dst
 }
 
-// The kind and version of folders.
+// The kind and format version of index folders.
 const (
 	folderKind    = "triples"
 	folderVersion = 3
@@ -104,20 +105,19 @@ const (
 
 // folderMeta is the metadata of a folder.
 type folderMeta struct {
-	// Known is the number of entities, which have the first numbers in the order of their
-	// ids. The others are values.
+	// Known is the number of entities. They are numbered first, in the order of their ids, then the values.
 	Known int `json:"entities"`
 }
 
-// wordsFolder is where the index of words is in the folder.
+// wordsFolder is the subfolder with the index of words.
 const wordsFolder = "words"
 
-// ErrFolder is wrapped by the errors of [Open] about folders that are not an index,
-// not whole, damaged or of another version.
+// ErrFolder is wrapped by errors of [Open] about folders that hold no index, an incomplete or damaged one, or
+// one of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open opens an index that [Build] wrote. The analyzer must be the one that the index
-// was built with; nil means [text.Default].
+// Open opens an index that [Build] wrote. The analyzer must be the one with which the index was built; nil
+// means [text.Default].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	ix := &Index{}
 	var err error
@@ -144,7 +144,7 @@ func (ix *Index) view() error {
 	}
 	if ix.meta.Known < 0 || ix.meta.Known > ix.Entities() || ix.words.Len() != ix.Len() || len(ix.starts) != ix.Entities()+1 ||
 		ix.starts[len(ix.starts)-1] != int64(len(ix.adjacency)) {
-		return fmt.Errorf("%w: its arrays have lengths that do not belong together; build the index again", ErrFolder)
+		return fmt.Errorf("%w: the lengths of its arrays do not agree: build the index again", ErrFolder)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func view[T any](f *flat.Folder, name string, to *[]T) (err error) {
 	return err
 }
 
-// Close ends the use of an index in a folder. One in memory needs none.
+// Close releases an index in a folder. For an index in memory it does nothing.
 func (ix *Index) Close() error {
 	var errs []error
 	if ix.words != nil {
@@ -174,7 +174,7 @@ type Options struct {
 	Progress func(done int)
 }
 
-// New makes an index in memory. A triple that comes twice is there twice. An error of the source ends it.
+// New makes an index in memory. A triple that occurs twice is indexed twice. It returns an error of the source.
 func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Index, error) {
 	b := newBuilder(ctx, o)
 	err := b.read(source, math.MaxInt, nil)
@@ -182,17 +182,17 @@ func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Inde
 		b.ix.words, err = b.part()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("triples: %w", err)
+		return nil, fmt.Errorf("triples: read: %w", err)
 	}
 	return b.ix, nil
 }
 
-// partSize is the number of triples that are indexed at a time: some hundred megabytes.
+// partSize is the number of triples that are indexed in one part: some hundred megabytes.
 const partSize = 1 << 20
 
-// Build makes an index in a folder, which must not hold one. It needs memory for the numbers and names of
-// all triples, some forty bytes of each, but not for the index of their words. If it fails or is killed,
-// the folder contains no index, and the next build starts from the beginning.
+// Build makes an index in a folder, which must not hold one. It needs memory for the numbers and names of all
+// triples, some forty bytes for each, but not for the index of all words. If it fails or is killed, the folder
+// contains no index, and the next build starts from the beginning.
 func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options) error {
 	if err := build(ctx, dir, source, o, partSize); err != nil {
 		return fmt.Errorf("triples: build: %w", err)
@@ -205,7 +205,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	if err != nil {
 		return err
 	}
-	// What a build that was killed left.
+	// A killed build may have left this folder.
 	if err := os.RemoveAll(filepath.Join(dir, wordsFolder)); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	}
 	b := newBuilder(ctx, o)
 	if err = b.read(source, size, func() error { return b.store(parts) }); err == nil {
-		b.things, b.relations, b.texts = nil, nil, nil // merging needs memory of its own
+		b.things, b.relations, b.texts = nil, nil, nil // releases memory, since merging needs some
 		err = bm25.Merge(ctx, filepath.Join(dir, wordsFolder), b.parts...)
 	}
 	err = errors.Join(err, b.closeParts(), os.RemoveAll(parts))
@@ -228,14 +228,14 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	return w.Close(b.ix.meta)
 }
 
-// builder is an index in the making.
+// builder is an index under construction.
 type builder struct {
 	ctx       context.Context
 	o         Options
 	ix        *Index
-	things    *text.Vocabulary // ids of entities, and values under a mark
+	things    *text.Vocabulary // ids of entities, and values after literalMark
 	relations *text.Vocabulary
-	texts     []string // of the triples since the last part
+	texts     []string // texts of the triples since the last part
 	parts     []*bm25.Index
 }
 
@@ -243,11 +243,11 @@ func newBuilder(ctx context.Context, o Options) *builder {
 	return &builder{ctx: ctx, o: o, ix: &Index{}, things: new(text.Vocabulary), relations: new(text.Vocabulary)}
 }
 
-// read adds the triples; after size of them, and at the end if there is a store, the part is stored.
+// read adds triples. If store is not nil, it calls store after every size triples and at the end.
 func (b *builder) read(source iter.Seq2[Triple, error], size int, store func() error) error {
 	for t, err := range source {
 		if err == nil && b.ix.Len() == math.MaxInt32 {
-			err = fmt.Errorf("more than %d triples: split them over several indexes", math.MaxInt32)
+			err = fmt.Errorf("there are more than %d triples: split them over several indexes", math.MaxInt32)
 		}
 		if err == nil && b.ix.Len()%(1<<10) == 0 {
 			err = b.ctx.Err()
@@ -274,7 +274,7 @@ func (b *builder) read(source iter.Seq2[Triple, error], size int, store func() e
 	return b.ctx.Err()
 }
 
-// literalMark keeps the values apart from entities with an id of the same letters.
+// literalMark distinguishes values from entities whose id is the same text.
 const literalMark = "\x00"
 
 func (b *builder) add(t Triple) {
@@ -289,7 +289,7 @@ func (b *builder) add(t Triple) {
 	b.texts = append(b.texts, t.Text())
 }
 
-// entityNumber numbers a thing, and keeps the label that it has first.
+// entityNumber returns the number of an entity, relation or value, and stores its first label.
 func entityNumber(v *text.Vocabulary, n *nameTable, mark string, e Entity) int32 {
 	i, added := v.Add([]byte(mark + e.ID))
 	switch {
@@ -301,7 +301,7 @@ func entityNumber(v *text.Vocabulary, n *nameTable, mark string, e Entity) int32
 	return int32(i)
 }
 
-// part indexes the words of the triples since the last one.
+// part indexes the words of the triples since the last part.
 func (b *builder) part() (*bm25.Index, error) {
 	ix, err := bm25.BuildTexts(b.ctx, b.texts, bm25.Options{Analyzer: b.o.Analyzer})
 	clear(b.texts)
@@ -309,7 +309,7 @@ func (b *builder) part() (*bm25.Index, error) {
 	return ix, err
 }
 
-// store indexes a part, and keeps it in a folder of its own.
+// store indexes a part, and writes it into a folder of its own.
 func (b *builder) store(parts string) error {
 	ix, err := b.part()
 	if err != nil {
@@ -358,7 +358,7 @@ func (b *builder) connect() {
 	})
 }
 
-// write writes the arrays of an index in memory.
+// write writes the arrays of the index.
 func (ix *Index) write(w *flat.Writer) error {
 	return errors.Join(
 		write(w, "edges", ix.edges), write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency),
@@ -374,27 +374,27 @@ func write[T any](w *flat.Writer, name string, values []T) error {
 	return err
 }
 
-// Entity is the number of an entity; values have none.
+// Entity returns the number of an entity. Values cannot be looked up.
 func (ix *Index) Entity(id string) (int32, bool) {
 	i := sort.Search(ix.meta.Known, func(i int) bool { return string(ix.entities.id(int32(i))) >= id })
 	return int32(i), i < ix.meta.Known && string(ix.entities.id(int32(i))) == id
 }
 
-// Of are the triples that an entity is in, in order. They must not be written to.
+// Of returns the triples that contain an entity, in order. The caller must not change the list.
 func (ix *Index) Of(entity int32) []int32 {
 	return ix.adjacency[ix.starts[entity]:ix.starts[entity+1]]
 }
 
-// Ends are the numbers of the head and the tail of a triple; a tail that is a value has -1.
+// Ends returns the numbers of the head and the tail of a triple; -1 for a tail that is a value.
 func (ix *Index) Ends(triple int32) (head, tail int32) {
 	e := ix.edges[triple]
 	return e.head, max(e.tail, -1)
 }
 
-// Words is the index of the texts of the triples, whose documents they are.
+// Words returns the index of words, whose documents are the triples.
 func (ix *Index) Words() *bm25.Index { return ix.words }
 
-// sortEntities numbers the entities in the order of their ids, and the values after them.
+// sortEntities renumbers the entities in the order of their ids, and the values after them.
 func (ix *Index) sortEntities() {
 	value := make([]bool, ix.Entities())
 	for _, e := range ix.edges {
@@ -432,13 +432,13 @@ func (ix *Index) sortEntities() {
 	ix.entities = sorted
 }
 
-// nameTable are ids and labels, by number: each id and behind it the label, unless that is the same.
+// nameTable holds ids and labels by number: each id, followed by its label if that differs.
 type nameTable struct {
 	arena []byte
 	ends  []nameEnds
 }
 
-// nameEnds are where an id and its label end.
+// nameEnds are the ends of an id and of its label in the arena.
 type nameEnds struct{ id, label int }
 
 func (n *nameTable) len() int { return len(n.ends) }

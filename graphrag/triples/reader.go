@@ -20,7 +20,7 @@ import (
 
 // Entity is an entity or a relation of a graph.
 type Entity struct {
-	// ID is unique; it is the Label if the format has no ids.
+	// ID is unique. In a format without ids it is the Label.
 	ID string
 	// Label is the name.
 	Label string
@@ -29,28 +29,28 @@ type Entity struct {
 // Triple is one statement of a graph.
 type Triple struct {
 	Head, Relation, Tail Entity
-	// Literal reports that Tail is a value, such as a date, and no entity: equal values do not connect triples.
+	// Literal reports that Tail is a value, such as a date: equal values do not connect triples.
 	Literal bool
 }
 
 // Text returns the labels, separated by blanks.
 func (t Triple) Text() string { return t.Head.Label + " " + t.Relation.Label + " " + t.Tail.Label }
 
-// Limits of what is read, in bytes.
+// Limits of the input, in bytes.
 const (
-	// MaxLine is the longest line.
+	// MaxLine is the largest length of a line.
 	MaxLine = 1 << 20
-	// MaxLabel is the longest label: names are shorter, texts are no names.
+	// MaxLabel is the largest length of a label: longer texts are not names.
 	MaxLabel = 2000
 )
 
-// firstBad is the number of bad lines that are reported.
+// firstBad is the number of invalid lines whose errors are kept.
 const firstBad = 10
 
 // Bad reports the invalid lines of a file.
 type Bad struct {
 	Lines int
-	// First are the errors of the first ten, with file and line.
+	// First are the errors of the first ten invalid lines, with file and line.
 	First []error
 }
 
@@ -62,11 +62,11 @@ type Reader struct {
 	bad   Bad
 }
 
-// Bad reports the invalid lines so far.
+// Bad returns the invalid lines so far.
 func (r *Reader) Bad() Bad { return r.bad }
 
-// All reads the triples in the order of the file. Valid lines without a triple of named entities,
-// such as blank nodes and labels, are passed over. An error, which is one of reading, ends it.
+// All yields the triples in the order of the file. It skips valid lines without a triple of named entities,
+// such as those with blank nodes or labels. A read error ends the sequence.
 func (r *Reader) All() iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		for line, err := range lines(r.in) {
@@ -96,16 +96,16 @@ func (b *Bad) add(name string, line int, err error) {
 }
 
 var (
-	errSkip = errors.New("nothing of named things")
-	errLong = fmt.Errorf("a line of more than %d bytes", MaxLine)
+	errSkip = errors.New("the line has no triple of named entities")
+	errLong = fmt.Errorf("the line has more than %d bytes", MaxLine)
 )
 
 type inputLine struct {
-	number int // from 1
+	number int // line number, from 1
 	text   string
 }
 
-// lines yields the lines that are not empty; for one that is too long it yields errLong without the text.
+// lines yields the lines that are not empty. For a line that is too long it yields errLong without the text.
 func lines(in io.Reader) iter.Seq2[inputLine, error] {
 	return func(yield func(inputLine, error) bool) {
 		plain, err := unpacked(in)
@@ -122,7 +122,7 @@ func lines(in io.Reader) iter.Seq2[inputLine, error] {
 				return
 			}
 			if errors.Is(err, io.EOF) {
-				err = nil // the next read returns it again
+				err = nil // the next read returns the error again
 			}
 			if strings.TrimSpace(text) == "" && err == nil {
 				continue
@@ -138,7 +138,7 @@ func lines(in io.Reader) iter.Seq2[inputLine, error] {
 func unpacked(in io.Reader) (*bufio.Reader, error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	if magic, err := r.Peek(2); err != nil || !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return r, nil // an error will be returned again
+		return r, nil // the next read returns the error again
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -147,7 +147,7 @@ func unpacked(in io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(z, 1<<16), nil
 }
 
-// readLine reads up to the next line break, without it.
+// readLine reads up to the next line break, and returns the line without it.
 func readLine(r *bufio.Reader) (string, error) {
 	var b []byte
 	long := false
@@ -170,11 +170,11 @@ func readLine(r *bufio.Reader) (string, error) {
 func checkLabel(s string) (string, error) {
 	switch s = strings.Join(strings.Fields(s), " "); {
 	case s == "":
-		return "", errors.New("an empty name")
+		return "", errors.New("the name is empty")
 	case len(s) > MaxLabel:
-		return "", fmt.Errorf("a name of %d bytes, at most %d are read", len(s), MaxLabel)
+		return "", fmt.Errorf("the name has %d bytes, want at most %d", len(s), MaxLabel)
 	case !utf8.ValidString(s):
-		return "", errors.New("a name that is not UTF-8")
+		return "", errors.New("the name is not UTF-8")
 	}
 	return s, nil
 }
@@ -188,7 +188,7 @@ func newTriple(head, relation, tail Entity, literal bool) (Triple, error) {
 	}{{"head", &t.Head}, {"relation", &t.Relation}, {"tail", &t.Tail}} {
 		l, err := checkLabel(part.e.Label)
 		if err == nil && part.e.ID == "" {
-			err = errors.New("an empty id")
+			err = errors.New("the id is empty")
 		}
 		if err != nil {
 			return Triple{}, fmt.Errorf("%s: %w", part.of, err)
@@ -201,7 +201,7 @@ func newTriple(head, relation, tail Entity, literal bool) (Triple, error) {
 	return t, nil
 }
 
-// TSV reads lines of the names of head, relation and tail, separated by tabs. Here and below, name
+// TSV reads lines with the names of head, relation and tail, separated by tabs. As in the functions below, name
 // is the name of the file in errors.
 func TSV(name string, in io.Reader) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
@@ -213,8 +213,8 @@ func TSV(name string, in io.Reader) *Reader {
 	}}
 }
 
-// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels come
-// from [ReadLabels]; without one, an id is the label.
+// Wikidata5M reads lines with the ids of head, relation and tail, separated by tabs. Labels are read by
+// [ReadLabels]; an id without a label is used as the label.
 func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		f, err := fields(line, 3)
@@ -225,8 +225,8 @@ func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	}}
 }
 
-// JSONL reads objects with the keys h, r and t, each a name or an object with id and label.
-// "literal": true marks t as a value.
+// JSONL reads objects with the keys h, r and t, each a name or an object with id and label. "literal": true
+// says that t is a value.
 func JSONL(name string, in io.Reader) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		var v struct {
@@ -250,7 +250,7 @@ func (e *jsonEntity) UnmarshalJSON(data []byte) error {
 	}
 	var v struct{ ID, Label string }
 	if err := json.Unmarshal(data, &v); err != nil {
-		return fmt.Errorf(`%.40s, want a name or {"id": …, "label": …}`, data)
+		return fmt.Errorf(`the value is %.40s, want a name or {"id": …, "label": …}`, data)
 	}
 	if *e = jsonEntity(v); e.Label == "" {
 		e.Label = e.ID
@@ -266,12 +266,12 @@ func named(s string) Entity {
 func fields(line string, n int) ([]string, error) {
 	f := strings.Split(line, "\t")
 	if len(f) != n {
-		return nil, fmt.Errorf("%d fields between tabs, want %d", len(f), n)
+		return nil, fmt.Errorf("the line has %d fields between tabs, want %d", len(f), n)
 	}
 	return f, nil
 }
 
-// Labels are labels by id.
+// Labels maps ids to labels.
 type Labels map[string]string
 
 func (l Labels) of(id string) Entity {
@@ -282,14 +282,14 @@ func (l Labels) of(id string) Entity {
 	return Entity{id, id}
 }
 
-// ReadLabels reads lines of an id and names, separated by tabs. The first name is the label. These
-// are Wikidata5M's files of entities and relations.
+// ReadLabels reads lines with an id and names, separated by tabs. The first name is the label. Wikidata5M's
+// files of entities and relations have this form.
 func ReadLabels(name string, in io.Reader) (Labels, Bad, error) {
 	labels := Labels{}
 	bad, err := readLabels(name, in, func(line string) error {
 		id, names, ok := strings.Cut(line, "\t")
 		if !ok {
-			return errors.New("an id without a name")
+			return errors.New("the line has an id and no name")
 		}
 		first, _, _ := strings.Cut(names, "\t")
 		return labels.add(strings.TrimSpace(id), first)
@@ -297,11 +297,11 @@ func ReadLabels(name string, in io.Reader) (Labels, Bad, error) {
 	return labels, bad, err
 }
 
-// add keeps the first label of an id.
+// add stores the label of an id, unless the id has one.
 func (l Labels) add(id, name string) error {
 	name, err := checkLabel(name)
 	if err == nil && id == "" {
-		err = errors.New("an empty id")
+		err = errors.New("the id is empty")
 	}
 	if _, ok := l[id]; err == nil && !ok {
 		l[id] = name
@@ -309,18 +309,18 @@ func (l Labels) add(id, name string) error {
 	return err
 }
 
-// readLabels calls add for each line, and reports those that it refuses.
+// readLabels calls add for each line, and returns the lines for which add returns an error.
 func readLabels(name string, in io.Reader, add func(line string) error) (bad Bad, err error) {
 	r := &Reader{name: name, in: in, parse: func(line string) (Triple, error) { return Triple{}, cmp.Or(add(line), errSkip) }}
-	for _, err = range r.All() { // which yields nothing but an error, at the end
+	for _, err = range r.All() { // it yields no triples, and an error at the end
 	}
 	return r.bad, err
 }
 
-// NTriples reads "RDF 1.1 N-Triples" (W3C 2014). A label is that in labels, or else the last part
-// of the IRI; [NTriplesLabels] reads the labels of the same file. Statements about blank nodes
-// and labels are skipped. White space in a label or a literal, also as \n or \t, becomes one
-// blank, where rdflib keeps it: names are lines of prompts and pages.
+// NTriples reads "RDF 1.1 N-Triples" (W3C 2014). The label of an IRI is that in labels, or else its last part;
+// [NTriplesLabels] reads the labels of the same file. Statements about blank nodes and labels are skipped.
+// White space in a label or a literal, also as \n or \t, becomes one blank, which rdflib keeps: here names are
+// part of lines in prompts and pages.
 func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		s, err := parseStatement(line)
@@ -339,7 +339,7 @@ func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	}}
 }
 
-// naming are the predicates of names: true for labels, false for other names.
+// naming has the predicates that give names: true for labels, false for other names.
 var naming = map[string]bool{
 	"http://www.w3.org/2000/01/rdf-schema#label":    true,
 	"http://www.w3.org/2004/02/skos/core#prefLabel": true,
@@ -348,8 +348,8 @@ var naming = map[string]bool{
 	"http://schema.org/alternateName":               false,
 }
 
-// NTriplesLabels reads the labels in a language, such as "en", of an N-Triples file. The first
-// label of an entity is used; one without a language counts for every language.
+// NTriplesLabels reads the labels in a language, such as "en", of an N-Triples file. The first label of an
+// entity is used; a label without a language counts for every language.
 func NTriplesLabels(name string, in io.Reader, lang string) (Labels, Bad, error) {
 	labels := Labels{}
 	bad, err := readLabels(name, in, func(line string) error {
@@ -365,7 +365,7 @@ func NTriplesLabels(name string, in io.Reader, lang string) (Labels, Bad, error)
 	return labels, bad, err
 }
 
-// ofIRI returns the entity of an IRI.
+// ofIRI returns the entity of an IRI, with its label.
 func (l Labels) ofIRI(iri string) Entity {
 	if label := l[iri]; label != "" {
 		return Entity{iri, label}
@@ -393,7 +393,7 @@ func parseStatement(line string) (s statement, err error) {
 		return s, fmt.Errorf("subject: %w", err)
 	}
 	if s.predicate, rest, err = readNode(rest); err == nil && strings.HasPrefix(s.predicate, "_:") {
-		err = errors.New("a blank node")
+		err = errors.New("it is a blank node, want an IRI")
 	}
 	if err != nil {
 		return s, fmt.Errorf("predicate: %w", err)
@@ -407,12 +407,12 @@ func parseStatement(line string) (s statement, err error) {
 		return s, fmt.Errorf("object: %w", err)
 	}
 	if after, ok := strings.CutPrefix(rest, "."); !ok || after != "" && !strings.HasPrefix(strings.TrimSpace(after), "#") {
-		return s, errors.New("a statement without its full stop")
+		return s, errors.New("the statement has no full stop at its end")
 	}
 	return s, nil
 }
 
-// absolute matches absolute IRIs, and language the tags of languages.
+// absolute matches absolute IRIs, language the tag of a language.
 var (
 	absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^\x60\\]*$`)
 	language = regexp.MustCompile(`^[A-Za-z]+(-[A-Za-z0-9]+)*$`)
@@ -423,24 +423,24 @@ func readNode(s string) (node, rest string, err error) {
 	if iri, ok := strings.CutPrefix(s, "<"); ok {
 		end := strings.IndexByte(iri, '>')
 		if end <= 0 {
-			return "", "", errors.New("an IRI without its end")
+			return "", "", errors.New("the IRI has no closing bracket")
 		}
 		if node, err = unescape(iri[:end]); err == nil && !absolute.MatchString(node) {
-			err = fmt.Errorf("%.80q is no absolute IRI", node)
+			err = fmt.Errorf("%.80q is not an absolute IRI", node)
 		}
 		return node, strings.TrimSpace(iri[end+1:]), err
 	}
 	if strings.HasPrefix(s, "_:") {
 		end := strings.IndexAny(s, " \t")
 		if end < 0 {
-			return "", "", errors.New("a blank node without its end")
+			return "", "", errors.New("no blank follows the blank node")
 		}
 		return s[:end], strings.TrimSpace(s[end:]), nil
 	}
-	return "", "", errors.New("neither an IRI nor a blank node")
+	return "", "", errors.New("want an IRI or a blank node")
 }
 
-// readLiteral parses a value and its language or type.
+// readLiteral reads a value and its language or type.
 func readLiteral(s string) (value, tag, rest string, err error) {
 	end := 1
 	for ; end < len(s) && s[end] != '"'; end++ {
@@ -449,7 +449,7 @@ func readLiteral(s string) (value, tag, rest string, err error) {
 		}
 	}
 	if end >= len(s) || strings.Contains(s[:end], "\r") {
-		return "", "", "", errors.New("a literal without its end on the line")
+		return "", "", "", errors.New("the literal has no closing quote on its line")
 	}
 	if value, err = unescape(s[1:end]); err != nil {
 		return "", "", "", err
@@ -458,7 +458,7 @@ func readLiteral(s string) (value, tag, rest string, err error) {
 	if tagged, ok := strings.CutPrefix(rest, "@"); ok {
 		end := strings.IndexAny(tagged, " \t.")
 		if end <= 0 || !language.MatchString(tagged[:end]) {
-			return "", "", "", fmt.Errorf("%.20q begins with no language", tagged)
+			return "", "", "", fmt.Errorf("%.20q does not begin with a language tag", tagged)
 		}
 		return value, tagged[:end], strings.TrimSpace(tagged[end:]), nil
 	}
@@ -469,10 +469,10 @@ func readLiteral(s string) (value, tag, rest string, err error) {
 	return value, "", strings.TrimSpace(rest), nil
 }
 
-// escapes are the escapes of one letter.
+// escapes maps the letter of an escape sequence to its meaning.
 var escapes = map[byte]string{'t': "\t", 'b': "\b", 'n': "\n", 'r': "\r", 'f': "\f", '"': `"`, '\'': "'", '\\': `\`}
 
-// unescape resolves escapes such as \n and \u0041.
+// unescape resolves escape sequences such as \n and \u0041.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil
@@ -488,17 +488,17 @@ func unescape(s string) (string, error) {
 		if n == 0 {
 			plain, ok := escapes[s[i]]
 			if !ok {
-				return "", fmt.Errorf(`the escape \%c`, s[i])
+				return "", fmt.Errorf(`the escape sequence \%c is unknown`, s[i])
 			}
 			b.WriteString(plain)
 			continue
 		}
 		if i+n >= len(s) {
-			return "", errors.New("an escape without its end")
+			return "", errors.New("an escape sequence is incomplete")
 		}
 		code, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(code)) {
-			return "", fmt.Errorf(`the escape \%s`, s[i:i+1+n])
+			return "", fmt.Errorf(`the escape sequence \%s is invalid`, s[i:i+1+n])
 		}
 		b.WriteRune(rune(code))
 		i += n

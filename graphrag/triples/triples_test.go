@@ -50,7 +50,7 @@ func TestTSV(t *testing.T) {
 		{Head: same("Oslo"), Relation: same("city of"), Tail: same("Norway")},
 	}
 	check.Equal(t, read(t, r), want)
-	if bad := r.Bad(); bad.Lines != 2 || fmt.Sprint(bad.First) != "[g.tsv:3: 2 fields between tabs, want 3 g.tsv:4: tail: an empty name]" {
+	if bad := r.Bad(); bad.Lines != 2 || fmt.Sprint(bad.First) != "[g.tsv:3: the line has 2 fields between tabs, want 3 g.tsv:4: tail: the name is empty]" {
 		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
 	}
 }
@@ -58,7 +58,7 @@ func TestTSV(t *testing.T) {
 // Entities with one name but different ids stay different, and an entity without a label has its id as label.
 func TestWikidata5M(t *testing.T) {
 	entities, bad, err := triples.ReadLabels("e", strings.NewReader("Q1\tParis\tCity of Light\nQ2\tParis\nQ3\n"))
-	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: an id without a name", "%v, %v", bad, err)
+	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: the line has an id and no name", "%v, %v", bad, err)
 	relations, _, err := triples.ReadLabels("r", strings.NewReader("P31\tinstance of\tis a\n"))
 	check.OK(t, err)
 	got := read(t, triples.Wikidata5M("t", strings.NewReader("Q1\tP31\tQ9\nQ2\tP31\tQ9\n"), entities, relations))
@@ -140,7 +140,7 @@ func TestBadLines(t *testing.T) {
 	r := triples.TSV("g", strings.NewReader(file.String()))
 	got := read(t, r)
 	bad := r.Bad()
-	if len(got) != 901 || bad.Lines != 103 || len(bad.First) != 10 || bad.First[0].Error() != "g:4: 1 fields between tabs, want 3" {
+	if len(got) != 901 || bad.Lines != 103 || len(bad.First) != 10 || bad.First[0].Error() != "g:4: the line has 1 fields between tabs, want 3" {
 		t.Errorf("%d triples, %d bad lines: %v", len(got), bad.Lines, bad.First)
 	}
 	check.Equal(t, got[len(got)-1].Text(), "the last line", "the last")
@@ -396,7 +396,7 @@ func TestLoadRefuses(t *testing.T) {
 	check.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
 	nameless := tree(t, map[string]string{"all_triplet.txt": "Q1\tP36\tQ2\n"})
 	for path, want := range map[string]string{
-		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: 2 fields between tabs, want 3",
+		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: the line has 2 fields between tabs, want 3",
 		filepath.Join(dir, "empty.tsv"):    "no triple of named entities",
 		filepath.Join(dir, "labels.nt"):    "no triple of named entities",
 		filepath.Join(dir, "a.xml"):        "want a file whose name ends in .tsv, .jsonl or .nt",

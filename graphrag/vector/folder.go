@@ -10,28 +10,28 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
 
-// The kind and version of folders.
+// The kind and format version of index folders.
 const (
 	folderKind    = "vectors"
 	folderVersion = 5
 )
 
-// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads whole groups.
+// beyond is the number of rows of zeros after the last one: a scan may begin anywhere and reads whole groups.
 const beyond = rowGroup - 1
 
 type folderMeta struct {
 	Dim     int     `json:"dim"`
 	Rows    int     `json:"rows"`
 	Cosine  bool    `json:"cosine"`
-	Longest float64 `json:"longest"`      // norm of a row
-	Rest    float64 `json:"longest_rest"` // of a code
+	Longest float64 `json:"longest"`      // length of the longest row
+	Rest    float64 `json:"longest_rest"` // largest difference between a row and its code
 	Signs   bool    `json:"signs"`
 }
 
 // Writer writes an index to a folder, row by row, so that it need not fit into
 // memory. It is not safe for concurrent use.
 type Writer struct {
-	x      *Index // without rows
+	x      *Index // holds options, no rows
 	meta   folderMeta
 	w      *flat.Writer
 	rows   flat.Array[float32]
@@ -39,12 +39,12 @@ type Writer struct {
 	bounds flat.Array[bound]
 	bits   flat.Array[uint64]
 	units  flat.Array[float32]
-	row    []float32 // padded
+	row    []float32 // current row, padded
 	code   []int8
-	signs  *signs // of the last rows, up to signGroup
+	signs  *signs // signs of the rows of an incomplete group
 }
 
-// Create begins an index in a folder, which must not hold one. Signs are written if the options ask for them.
+// Create begins an index in a folder, which must not hold one. It stores signs if [Options].Signs is set.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
@@ -69,8 +69,8 @@ func Create(dir string, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// Add writes vectors; their ids are the next numbers, from 0. If one is unusable
-// none is written, and the error wraps [ErrVector].
+// Add writes vectors; their ids are consecutive numbers from 0. If one is unusable, none is written, and the
+// error wraps [ErrVector].
 func (w *Writer) Add(vectors ...[]float32) error {
 	norms := make([]float64, len(vectors))
 	for i, v := range vectors {
@@ -80,7 +80,7 @@ func (w *Writer) Add(vectors ...[]float32) error {
 		}
 	}
 	if len(vectors) > math.MaxInt32-w.meta.Rows {
-		return fmt.Errorf("vector: add: %d rows beside %d, an index holds at most %d: use several", len(vectors), w.meta.Rows, math.MaxInt32)
+		return fmt.Errorf("vector: add %d rows to %d: an index holds at most %d: use several indexes", len(vectors), w.meta.Rows, math.MaxInt32)
 	}
 	for i, v := range vectors {
 		copy(w.row, v)
@@ -92,7 +92,7 @@ func (w *Writer) Add(vectors ...[]float32) error {
 	return w.w.Err()
 }
 
-// AddRow appends a row of an index with the same options as it is: scaled again, its last bit could be another.
+// AddRow appends a stored row of an index with the same options. Scaling it again could change its last bit.
 func (w *Writer) AddRow(v []float32) error {
 	copy(w.row, v)
 	w.next()
@@ -105,7 +105,6 @@ func (w *Writer) next() {
 	w.meta.Rows++
 }
 
-// put writes the current row.
 func (w *Writer) put() {
 	w.rows.Append(w.row...)
 	w.meta.Longest = max(w.meta.Longest, norm(w.row))
@@ -115,7 +114,7 @@ func (w *Writer) put() {
 	w.meta.Rest = max(w.meta.Rest, float64(b.rest))
 }
 
-// putSigns adds the signs of the current row to its group, and writes the group once it is full.
+// putSigns adds the signs of the current row to its group, and writes the group when it is complete.
 func (w *Writer) putSigns() {
 	if w.signs == nil {
 		return
@@ -129,7 +128,7 @@ func (w *Writer) putSigns() {
 	}
 }
 
-// Close makes the index durable and the folder whole. After an error it is not whole.
+// Close writes the index durably and completes the folder. After an error the folder is incomplete.
 func (w *Writer) Close() error {
 	clear(w.row)
 	for range beyond {
@@ -144,16 +143,16 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Abort ends the writing and removes what was written.
+// Abort stops writing, and removes the incomplete index.
 func (w *Writer) Abort() error { return w.w.Abort() }
 
-// ErrFolder is wrapped by the errors of [Open] about folders that are not an index,
-// not whole, damaged or of another version.
+// ErrFolder is wrapped by errors of [Open] about folders that hold no index, an incomplete or damaged one, or
+// one of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open maps an index that a [Writer] wrote into memory: only what is read takes memory. A search reads the
-// codes of all rows, or the signs of all rows and the codes of a share, and a few rows. Nothing can be
-// added. It uses the Workers of opts and ignores the other fields.
+// Open maps an index that a [Writer] wrote into memory: only the parts that are read take memory. A search
+// reads the codes of all rows, or the signs of all rows and the codes of a share, and a few rows. No vector can
+// be added. Of opts only Workers is used.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)
@@ -170,7 +169,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	return x, nil
 }
 
-// lie uses the arrays of a folder as the arrays of the index, without a copy.
+// lie uses the arrays in a folder as arrays of the index, without copying them.
 func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	rows, rowSums, errRows := flat.Lazy[float32](folder, "rows")
 	values, valueSums, errValues := flat.Lazy[int8](folder, "codes")
@@ -180,7 +179,7 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	}
 	height := meta.Rows + beyond
 	if meta.Rows < 0 || len(rows) != height*x.stride || len(values) != height*x.stride || len(bounds) != height {
-		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
+		return fmt.Errorf("%w: the lengths of its arrays do not agree: build it again", ErrFolder)
 	}
 	x.folder, x.n, x.longest, x.codes.longest = folder, meta.Rows, meta.Longest, meta.Rest
 	x.rows.lie(rows, rowSums)
@@ -196,14 +195,14 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 		return err
 	}
 	if height = roundUp(meta.Rows, signGroup); len(loaded.units) != height || len(loaded.bits) != height*loaded.turn.words() {
-		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
+		return fmt.Errorf("%w: it has signs of another number of rows: build it again", ErrFolder)
 	}
 	x.signs = loaded
 	return nil
 }
 
-// Err is the damage that was found in the folder of an index so far, nil in memory. What was read of
-// damaged rows is wrong.
+// Err returns the damage that reads have found in the folder of an index so far; nil for an index in memory.
+// Results that depend on damaged rows are wrong.
 func (x *Index) Err() error {
 	if x.folder == nil {
 		return nil
@@ -211,7 +210,7 @@ func (x *Index) Err() error {
 	return x.folder.Err()
 }
 
-// Close ends the use of an index in a folder. One in memory needs none.
+// Close releases an index in a folder. For an index in memory it does nothing.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

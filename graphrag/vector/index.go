@@ -16,46 +16,45 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Limits of what an index takes. MaxNorm keeps every product and sum of a scan finite in float32.
+// Limits of an index. MaxNorm keeps every product and sum of a scan finite in float32.
 const (
 	MaxDim  = 1 << 16
 	MaxNorm = 1e18
 )
 
-// Options describe an index.
+// Options of an index.
 type Options struct {
 	// Dim is the number of components of every vector, 1 to [MaxDim].
 	Dim int
-	// Cosine scales rows when they are added, and queries, to length 1, so that scores are cosines. A
-	// vector of zeros stays as it is and scores 0 with everything.
+	// Cosine scales rows, when they are added, and queries to length 1, so that scores are cosines. A vector of
+	// zeros is not changed, and its score is always 0.
 	Cosine bool
-	// Signs keeps one sign bit of each component, too, for searches that read a
-	// share of the rows ([Params].Share).
+	// Signs also stores a sign bit for each component, for searches that read a share of the rows
+	// ([Params].Share).
 	Signs bool
-	// Workers is the number of goroutines that share one search over a large
-	// index, or one batch; 0 means GOMAXPROCS.
+	// Workers is the number of goroutines of one search in a large index, or of one batch; 0 means GOMAXPROCS.
 	Workers int
 }
 
-// ErrVector is wrapped by the errors for vectors an index cannot take: of another dimension, with a
-// component that is not finite, or longer than [MaxNorm].
+// ErrVector is wrapped by errors about unusable vectors: of another dimension, with a component that is not
+// finite, or longer than [MaxNorm].
 var ErrVector = errors.New("unusable vector")
 
-// Index stores vectors and finds those with the largest dot product. It is
-// safe for concurrent use; searches run side by side, Add waits for them.
+// Index stores vectors and finds those with the largest dot product with a query. It is safe for concurrent
+// use; searches run concurrently, Add waits for them.
 type Index struct {
 	opts    Options
-	stride  int // floats from row to row: Dim rounded up to a multiple of laneWidth
+	stride  int // distance of two rows in floats: Dim rounded up to a multiple of laneWidth
 	kernels kernels
-	scratch sync.Pool // of *scratch
+	scratch sync.Pool // pool of *scratch
 
 	mu      sync.RWMutex
 	n       int
-	rows    slabs[float32] // padded with zeros in both directions, see grow
-	longest float64        // norm of the longest row
-	codes   codeSlabs      // empty unless they pay
-	folder  *flat.Folder   // where rows and codes lie, if not in memory
-	signs   *signs         // nil unless kept
+	rows    slabs[float32] // padded with zeros in both directions (see grow)
+	longest float64        // length of the longest row
+	codes   codeSlabs      // empty if they do not make a search faster
+	folder  *flat.Folder   // folder with rows and codes, nil in memory
+	signs   *signs         // nil without Options.Signs
 }
 
 // New returns an empty index.
@@ -86,8 +85,8 @@ func (x *Index) Len() int {
 // Dim returns the number of components of a vector.
 func (x *Index) Dim() int { return x.opts.Dim }
 
-// Vector appends the vector with the given id to dst, as it is stored (scaled, if the index is for
-// cosines). An id that was never given out appends nothing.
+// Vector appends the vector with the given id to dst, in its stored form (scaled, if scores are cosines). For
+// an unknown id it appends nothing.
 func (x *Index) Vector(id int32, dst []float32) []float32 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -97,8 +96,7 @@ func (x *Index) Vector(id int32, dst []float32) []float32 {
 	return append(dst, x.row(int(id))[:x.opts.Dim]...)
 }
 
-// Soon hints to the operating system that a vector will be read. It does nothing for unknown
-// ids and for an index in memory.
+// Soon tells the operating system that a vector will be read, unless its id is unknown or the index in memory.
 func (x *Index) Soon(id int32) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -107,9 +105,9 @@ func (x *Index) Soon(id int32) {
 	}
 }
 
-// Add copies vectors into the index. Their ids are the next free numbers: the first vector ever added is 0.
-// If one vector is unusable none is added, and the error, which wraps [ErrVector], names each of them by
-// its position among the arguments.
+// Add copies vectors into the index. Their ids are consecutive numbers, from 0 for the first vector ever added.
+// If a vector is unusable, none is added, and the error, which wraps [ErrVector], lists all unusable ones by
+// their position among the arguments.
 func (x *Index) Add(vectors ...[]float32) error {
 	norms := make([]float64, len(vectors))
 	var errs []error
@@ -129,7 +127,7 @@ func (x *Index) Add(vectors ...[]float32) error {
 	})
 }
 
-// add adds vectors, each scaled.
+// add adds vectors; scaled scales the stored row of vector i.
 func (x *Index) add(vectors [][]float32, scaled func(i int, row []float32)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,7 +135,7 @@ func (x *Index) add(vectors [][]float32, scaled func(i int, row []float32)) erro
 		return errors.New("vector: add: the index is in a folder and does not grow: write another with Create")
 	}
 	if len(vectors) > math.MaxInt32-x.n {
-		return fmt.Errorf("vector: add: %d rows beside %d, an index holds at most %d: use several", len(vectors), x.n, math.MaxInt32)
+		return fmt.Errorf("vector: add %d rows to %d: an index holds at most %d: use several indexes", len(vectors), x.n, math.MaxInt32)
 	}
 	first := x.n
 	x.grow(len(vectors))
@@ -156,19 +154,19 @@ func (x *Index) add(vectors [][]float32, scaled func(i int, row []float32)) erro
 	return nil
 }
 
-// AddFrom adds rows of another index of the same options as they are stored there, to the bit.
+// AddFrom adds rows of another index with the same options, without changing a bit.
 func (x *Index) AddFrom(from *Index, ids ...int32) error {
 	rows := make([][]float32, len(ids))
 	for i, id := range ids {
 		if rows[i] = from.Vector(id, nil); len(rows[i]) != x.opts.Dim {
-			return fmt.Errorf("vector: add: row %d of another index: %w: %d components, the index has %d", id, ErrVector, len(rows[i]), x.opts.Dim)
+			return fmt.Errorf("vector: add: row %d of another index: %w: it has %d components, those of this index have %d", id, ErrVector, len(rows[i]), x.opts.Dim)
 		}
 	}
 	return x.add(rows, func(int, []float32) {})
 }
 
-// grow makes room for more rows. The matrix is kept a whole number of
-// rowGroups high, because the kernels read that many rows at a time.
+// grow makes room for more rows. The number of rows is rounded up to a multiple of rowGroup, because the
+// kernels read that many rows at once.
 func (x *Index) grow(more int) {
 	x.n += more
 	height := roundUp(x.n, rowGroup)
@@ -181,14 +179,14 @@ func (x *Index) grow(more int) {
 
 func (x *Index) row(i int) []float32 { return x.rows.read(i, 1) }
 
-// check returns the norm of a vector, or what is wrong with it.
+// check returns the length of a vector, or an error if it is unusable.
 func (x *Index) check(v []float32) (float64, error) {
 	if len(v) != x.opts.Dim {
-		return 0, fmt.Errorf("%w: %d components, the index has %d", ErrVector, len(v), x.opts.Dim)
+		return 0, fmt.Errorf("%w: it has %d components, those of the index have %d", ErrVector, len(v), x.opts.Dim)
 	}
 	for i, c := range v {
 		if c-c != 0 {
-			return 0, fmt.Errorf("%w: component %d is %v", ErrVector, i, c)
+			return 0, fmt.Errorf("%w: component %d is %v, want a finite number", ErrVector, i, c)
 		}
 	}
 	length := norm(v)
@@ -199,19 +197,20 @@ func (x *Index) check(v []float32) (float64, error) {
 }
 
 const (
-	// slabRows is the least height of a slab in memory: a multiple of what a scan takes at
-	// a time, so that no block of rows is in two.
+	// slabRows is the least number of rows of a slab: a multiple of the rows that a scan reads at once, so that
+	// no block of rows is in two slabs.
 	slabRows = 8192
-	// slabBytes make higher slabs of narrow rows, up to sixteen times: pages of 2 MB fill them.
+	// slabBytes is the size that slabs of short rows have at least, with up to sixteen times slabRows, so that
+	// they fill memory pages of 2 MB.
 	slabBytes = 1 << 23
 )
 
-// slabs is a matrix of rows, in slabs, so that growing copies the first one at most.
+// slabs is a matrix in parts of equal height, so that growing copies at most the first part.
 type slabs[T any] struct {
 	width int
-	tall  int // rows of a slab
+	tall  int // number of rows in a slab
 	parts [][]T
-	sums  *flat.Sums // of the one part in a folder
+	sums  *flat.Sums // checksums of the only part, in a folder
 }
 
 func newSlabs[T any](width int) slabs[T] {
@@ -223,14 +222,14 @@ func newSlabs[T any](width int) slabs[T] {
 	return slabs[T]{width: width, tall: tall}
 }
 
-// grow makes the matrix a number of rows high; new rows are zero.
+// grow extends the matrix to a number of rows; new rows are zero.
 func (s *slabs[T]) grow(height int) {
-	for first := max(0, len(s.parts)-1) * s.tall; first < height; first += s.tall { // those before are full
+	for first := max(0, len(s.parts)-1) * s.tall; first < height; first += s.tall { // slabs before the last one are full
 		at := first / s.tall
 		if at == len(s.parts) {
 			s.parts = append(s.parts, nil)
 		}
-		if at > 0 && s.parts[at] == nil { // all at once: what growing leaves behind stays until it is collected
+		if at > 0 && s.parts[at] == nil { // in one allocation, since discarded ones stay until garbage collection
 			s.parts[at] = flat.Huge(make([]T, 0, s.tall*s.width))
 		}
 		want := min(s.tall, height-first) * s.width
@@ -240,7 +239,7 @@ func (s *slabs[T]) grow(height int) {
 	}
 }
 
-// read is part of what may lie in a folder, where it is checked, see [Index.Err].
+// read returns n rows from first on, like part. In a folder it also checks them (see [Index.Err]).
 func (s *slabs[T]) read(first, n int) []T {
 	if s.sums != nil {
 		s.sums.Check(first*s.width, (first+n)*s.width)
@@ -248,26 +247,27 @@ func (s *slabs[T]) read(first, n int) []T {
 	return s.part(first, n)
 }
 
-// part are n rows from first on, all in one slab.
+// part returns n rows from first on, which must be in one slab.
 func (s *slabs[T]) part(first, n int) []T {
 	slab, at := s.parts[first/s.tall], first%s.tall
 	return slab[at*s.width : (at+n)*s.width]
 }
 
-// lie takes a matrix in a folder as one slab, without a copy.
+// lie uses a matrix in a folder as the only slab, without copying it.
 func (s *slabs[T]) lie(matrix []T, sums *flat.Sums) {
 	s.tall, s.parts, s.sums = max(1, len(matrix)/s.width), [][]T{matrix}, sums
 }
 
-// Kernels read vectors whose length is a multiple of laneWidth, and rows in
-// groups of rowGroup, so that they need no code for the rest.
+// Kernels read vectors whose length is a multiple of laneWidth, and rows in groups of rowGroup, so that they
+// need no code for remainders.
 const (
 	laneWidth = 32
 	rowGroup  = 4
-	// signGroup rows are stored together, word by word, so that they can be compared side by side.
+	// signGroup is the number of rows whose signs are stored together, word by word, so that they can be
+	// compared in parallel.
 	signGroup = 8
-	// signPlanes is the number of words of a query for one word of a row: the signs,
-	// and two bits of the magnitudes.
+	// signPlanes is the number of words of a query for one word of a row: one for the signs, two for the bits
+	// of the magnitudes.
 	signPlanes = 3
 )
 
@@ -276,26 +276,26 @@ const (
 //
 // They are exact.
 type kernels struct {
-	// dotCodes: out[i] = codes[i] · query.
+	// dotCodes sets out[i] to codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
-	// codesPay reports whether dotCodes is faster than [dotRows]. In plain Go it is
-	// not: there are fewer multipliers for integers.
+	// codesPay reports whether dotCodes is faster than [dotRows]. In plain Go it is not, since processors have
+	// fewer multipliers for integers.
 	codesPay bool
 }
 
-// portable are the kernels in plain Go.
+// portable returns the kernels in plain Go.
 func portable() kernels {
 	return kernels{dotCodes: dotCodeRows}
 }
 
-// dotRows: out[i] = rows[i] · query, but for rounding, see [floatError].
+// dotRows sets out[i] to rows[i] · query, with an error by rounding of at most [floatError].
 func dotRows(out, rows, query []float32) {
 	for i := range out {
 		out[i] = dot32(rows[i*len(query):(i+1)*len(query)], query)
 	}
 }
 
-// dot32 keeps eight sums: fewer wait for the adder.
+// dot32 keeps eight sums, so that additions need not wait for each other.
 func dot32(x, y []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for len(x) >= 8 && len(y) >= 8 {
@@ -312,7 +312,7 @@ func dot32(x, y []float32) float32 {
 	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }
 
-// dotCodeRows takes rows in groups, to load each part of the query once.
+// dotCodeRows processes rows in groups, to load each part of the query once.
 func dotCodeRows(out []int32, codes []int8, query *queryCode) {
 	dim := len(query.words)
 	for ; len(out) >= rowGroup; out, codes = out[rowGroup:], codes[rowGroup*dim:] {
@@ -328,8 +328,8 @@ func dotCodeRows(out []int32, codes []int8, query *queryCode) {
 	}
 }
 
-// differRows: out[i] is the sum of the magnitudes of the query where its sign
-// differs from row i. bits contains len(out) rows, whole groups.
+// differRows sets out[i] to the sum of the magnitudes of the query where its sign differs from the sign of row
+// i. rows contains the signs of len(out) rows, in whole groups.
 func differRows(out []int32, rows, planes []uint64) {
 	for ; len(out) >= signGroup; out = out[signGroup:] {
 		var sums [signGroup]int
@@ -347,8 +347,8 @@ func differRows(out []int32, rows, planes []uint64) {
 	}
 }
 
-// exactDot is the definition of the score: float64, four sums in a fixed order. The compiler may fuse
-// multiplication and addition or not, because the products are exact.
+// exactDot defines the score: float64, four sums in a fixed order. Whether the compiler fuses multiplication
+// and addition makes no difference, because the products are exact.
 func exactDot(x, y []float32) float64 {
 	var s0, s1, s2, s3 float64
 	for len(x) >= 4 && len(y) >= 4 {

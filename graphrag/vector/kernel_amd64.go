@@ -4,7 +4,7 @@ package vector
 
 import "golang.org/x/sys/cpu"
 
-// fastest returns the best kernels this processor can run.
+// fastest returns the fastest kernels that the processor can run.
 func fastest() kernels {
 	k := portable()
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {

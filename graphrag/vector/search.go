@@ -42,13 +42,13 @@ type Params struct {
 
 // scratch is the memory of one scan.
 type scratch struct {
-	query   []float32 // padded to the stride
-	length  float64   // of query
-	code    queryCode // of query
-	step    float32   // of code
-	slack   float32   // how far an estimate may be off, see floatError and codeError
-	ids     []int32   // of the rows to scan, nil for all
-	rows    []float32 // of some ids, see Index.scanIDs
+	query   []float32 // query, padded to the stride
+	length  float64   // length of the query
+	code    queryCode // code of the query
+	step    float32   // step of the code
+	slack   float32   // largest error of an estimate (see floatError and codeError)
+	ids     []int32   // rows to scan, nil for all
+	rows    []float32 // copies of the rows in ids (see Index.scanIDs)
 	values  []int8
 	bounds  []bound
 	dots    []float32
@@ -56,7 +56,7 @@ type scratch struct {
 	signs   signScan
 	sel     selector
 	results []rank.Scored[int32]
-	parts   []*scratch // of other workers
+	parts   []*scratch // memory of other workers
 }
 
 // Search is [Index.SearchWith] for the k best of all rows.
@@ -64,9 +64,9 @@ func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank
 	return x.SearchWith(query, Params{K: k}, dst)
 }
 
-// SearchWith appends the K rows with the largest scores, of those that are kept, to dst, best first, equal
-// scores by id; all if there are fewer than K. It allocates only what dst lacks, once the index has seen a
-// few searches, and unless [Options.Workers] splits the scan. The error wraps [ErrVector].
+// SearchWith appends to dst the K rows with the largest scores among those that the parameters admit, best
+// first, equal scores by id; all if there are fewer than K. After a few searches it allocates only what dst
+// lacks, unless [Options.Workers] splits the scan. The error wraps [ErrVector].
 func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
 	length, err := x.check(query)
 	if err != nil {
@@ -99,7 +99,7 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 	return x.rescore(s, s.query, dst)
 }
 
-// setQuery keeps a padded copy of the query, scaled if the index is for cosines.
+// setQuery stores a padded copy of the query, scaled to length 1 if scores are cosines.
 func (s *scratch) setQuery(query []float32, length float64, x *Index) {
 	s.query = append(s.query[:0], query...)
 	for len(s.query) < x.stride {
@@ -112,7 +112,7 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) {
 	s.length = length
 }
 
-// firstRows is the result of a query of zeros: all scores are 0.
+// firstRows returns the result for a query of zeros: the first rows, since all scores are 0.
 func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	for id := int32(0); int(id) < x.n && p.K > 0; id++ {
 		if _, in := slices.BinarySearch(p.IDs, id); (p.IDs == nil || in) && (p.Keep == nil || p.Keep(id)) {
@@ -123,8 +123,8 @@ func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int3
 	return dst
 }
 
-// split scans all rows, or some ids, in parts of a size, and offers them to s.sel, or to
-// the selectors of s.parts, whose candidates it takes over.
+// split scans all rows, or the given ids, and collects candidates in s.sel. With several workers, each scans
+// parts of at least size rows with a selector of its own, and s.sel takes over their candidates.
 func (x *Index) split(s *scratch, ids []int32, size, workers int) {
 	n := x.n
 	if s.ids = ids; ids != nil {
@@ -152,7 +152,7 @@ func (x *Index) split(s *scratch, ids []int32, size, workers int) {
 	}
 }
 
-// grow returns the scratch of each of several workers.
+// grow returns the memory for each of several workers.
 func (s *scratch) grow(workers int) []*scratch {
 	for len(s.parts) < workers {
 		s.parts = append(s.parts, new(scratch))
@@ -160,7 +160,7 @@ func (s *scratch) grow(workers int) []*scratch {
 	return s.parts[:workers]
 }
 
-// prepare makes ready for scans with the query.
+// prepare allocates memory for scans with the query, and computes the error of estimates.
 func (s *scratch) prepare(x *Index) {
 	if !x.kernels.codesPay {
 		s.dots = slices.Grow(s.dots[:0], blockRows)[:blockRows]
@@ -172,7 +172,7 @@ func (s *scratch) prepare(x *Index) {
 	s.step, s.slack = float32(s.code.step), ceil32(codeError(s.code.rest, x.longest, x.codes.longest, s.length))
 }
 
-// scan offers rows, or ids, to s.sel, block by block.
+// scan offers rows first to last-1, or those in s.ids, to s.sel, block by block.
 func (x *Index) scan(s *scratch, first, last int) {
 	if s.ids != nil {
 		x.scanIDs(s, s.ids[first:last])
@@ -189,7 +189,7 @@ func (x *Index) scan(s *scratch, first, last int) {
 	}
 }
 
-// scanIDs is scan for some rows: it gathers what it reads of them.
+// scanIDs scans the rows with the given ids, which it first copies to one place.
 func (x *Index) scanIDs(s *scratch, ids []int32) {
 	for len(ids) > 0 {
 		some := ids[:min(blockRows, len(ids))]
@@ -212,7 +212,7 @@ func (x *Index) scanIDs(s *scratch, ids []int32) {
 	}
 }
 
-// scanRows offers n rows: those from first on, or those with some ids.
+// scanRows offers n rows to s.sel. Their ids are in ids, or, if that is nil, they begin with first.
 func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) {
 	dots := s.dots[:roundUp(n, rowGroup)]
 	dotRows(dots, rows, s.query)
@@ -225,7 +225,7 @@ func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) 
 	}
 }
 
-// scanCodes is scanRows over the codes, with the query scaled to length 1.
+// scanCodes does the same as scanRows with codes of the rows, and the query scaled to length 1.
 func (x *Index) scanCodes(s *scratch, values []int8, bounds []bound, first int, ids []int32) {
 	sums := s.sums[:roundUp(len(bounds), rowGroup)]
 	x.kernels.dotCodes(sums, values, &s.code)
@@ -244,7 +244,7 @@ func idAt(ids []int32, first, i int) int32 {
 	return int32(first + i)
 }
 
-// rescore appends the best of the candidates by their scores, and lets go of what the caller passed.
+// rescore appends the best candidates by their exact scores, and drops references to arguments of the caller.
 func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
 	s.sel.Keep, s.sel.IDs, s.ids = nil, nil, nil
@@ -261,12 +261,12 @@ func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) [
 	return append(dst, s.results[:min(s.sel.K, len(s.results))]...)
 }
 
-// score is the definition.
+// score returns the exact score of row i.
 func (x *Index) score(i int, query []float32) float64 {
 	return float64(float32(exactDot(x.row(i), query)))
 }
 
-// Scores writes the scores of all rows over dst, by id. The error wraps [ErrVector].
+// Scores returns the scores of all rows, by id, and overwrites dst. The error wraps [ErrVector].
 func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -284,14 +284,14 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	return dst, x.Err()
 }
 
-// selector keeps, of rows with a lower and an upper bound for their score, those that are to be kept and
-// can be among the K best: all whose upper bound reaches the K-th largest lower bound.
+// selector collects rows with a lower and an upper bound of their score. It keeps those that the parameters
+// admit and that can be among the K best: whose upper bound reaches the K-th largest lower bound.
 type selector struct {
 	Params
 	lows  rank.Top[int32] // the K largest lower bounds
-	cut   float32         // the least of them once there are K, -Inf before
+	cut   float32         // the K-th largest lower bound, -Inf before there are K
 	kept  []candidate
-	limit int // size of kept at which it is pruned
+	limit int // length of kept at which it is pruned
 }
 
 type candidate struct {
@@ -306,7 +306,7 @@ func (s *selector) reset(p Params) {
 	s.limit = 4*p.K + 1024
 }
 
-// offer takes a row. The caller should have dropped it when upper < s.cut.
+// offer adds a row. The caller should drop rows with upper < s.cut without a call.
 func (s *selector) offer(id int32, lower, upper float32) {
 	if s.Keep != nil && !s.Keep(id) {
 		return
@@ -320,7 +320,7 @@ func (s *selector) offer(id int32, lower, upper float32) {
 	s.cut = float32(s.lows.Threshold())
 }
 
-// prune drops what has fallen below the cut.
+// prune removes candidates whose upper bound is below the cut.
 func (s *selector) prune() {
 	kept := s.kept[:0]
 	for _, c := range s.kept {

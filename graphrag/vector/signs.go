@@ -19,14 +19,14 @@ const (
 	turnSeed = 1
 )
 
-// signs are a first look at rows: the signs of their components after a random
-// rotation (Gao and Long, "RaBitQ: quantizing high-dimensional vectors with a
-// theoretical error bound for approximate nearest neighbor search", SIGMOD 2024).
+// signs holds the signs of the components of rows after a random rotation, for a first estimate of scores (Gao
+// and Long, "RaBitQ: quantizing high-dimensional vectors with a theoretical error bound for approximate nearest
+// neighbor search", SIGMOD 2024).
 type signs struct {
 	turn   rotation
-	bits   []uint64 // of groups of signGroup rows, word by word
+	bits   []uint64 // sign bits of groups of signGroup rows, word by word
 	units  []float32
-	turned []float32 // scratch of add
+	turned []float32 // memory of add
 }
 
 // add appends the signs of a row.
@@ -42,12 +42,12 @@ func (s *signs) add(row []float32) {
 	s.units = append(s.units, s.turn.signRow(s.bits[len(s.bits)-size:], lane, row, s.turned))
 }
 
-// words returns the number of words of a row.
+// words returns the number of words with the signs of a row.
 func (r rotation) words() int { return r.width / 64 }
 
-// signRow writes the signs of a row to its lane of a group. The score of the row is estimated by unit · Σ
-// sign·component of the turned query, which is right in the mean over rotations (section 3.2 of the paper:
-// o/⟨ō,o⟩). turned is for use in between.
+// signRow writes the signs of a row into its lane of a group. The score of the row is estimated by unit · Σ
+// sign·component of the rotated query, which is right on average over rotations (section 3.2 of the paper:
+// o/⟨ō,o⟩). turned is scratch memory.
 func (r rotation) signRow(group []uint64, lane int, row, turned []float32) (unit float32) {
 	r.apply(turned, row)
 	sum := 0.0
@@ -65,8 +65,8 @@ func (r rotation) signRow(group []uint64, lane int, row, turned []float32) (unit
 	return float32(norm(row) * norm(turned) / sum)
 }
 
-// signQuery writes the planes of a query, word by word: magnitudes are 1, 3, 5 or 7 steps, which differ
-// from 1 by 2 for the one bit and 4 for the other. It returns the sum of the magnitudes.
+// signQuery writes the planes of a query, word by word. A magnitude is 1, 3, 5 or 7 steps: 1, plus 2 for the
+// first bit and 4 for the second. It returns the sum of the magnitudes.
 func (r rotation) signQuery(planes []uint64, query, turned []float32) (most int32) {
 	r.apply(turned, query)
 	step := signStep * norm(turned) / math.Sqrt(float64(r.width))
@@ -84,10 +84,10 @@ func (r rotation) signQuery(planes []uint64, query, turned []float32) (most int3
 	return most
 }
 
-// rotation turns vectors at random, in two rounds of random signs and a Walsh–Hadamard transform (Ailon and
-// Chazelle, "The fast Johnson–Lindenstrauss transform", SIAM Journal on Computing 39(1), 2009). A width
-// that is no power of two is transformed in blocks that are one, and the blocks are mirrored into each
-// other (Householder). It makes vectors block times longer.
+// rotation rotates vectors at random, by two rounds of random signs and a Walsh–Hadamard transform (Ailon and
+// Chazelle, "The fast Johnson–Lindenstrauss transform", SIAM Journal on Computing 39(1), 2009). If the width is
+// not a power of two, blocks of a power of two are transformed, and the blocks are mixed by a Householder
+// reflection. The result is block times as long as the vector.
 type rotation struct {
 	width, block int
 	flips        [2][]float32
@@ -106,7 +106,7 @@ func newRotation(dim int) rotation {
 	return r
 }
 
-// apply writes a turned vector to dst.
+// apply writes a rotated vector to dst.
 func (r rotation) apply(dst, v []float32) {
 	clear(dst[copy(dst, v):])
 	for _, flip := range r.flips {
@@ -122,7 +122,7 @@ func (r rotation) apply(dst, v []float32) {
 	}
 }
 
-// mirror mirrors the blocks at the plane between them: each loses twice their mean.
+// mirror reflects the blocks at the plane between them: each is reduced by twice their mean.
 func (r rotation) mirror(v []float32) {
 	twice := 2 * float32(r.block) / float32(r.width)
 	for j := range r.block {
@@ -130,14 +130,14 @@ func (r rotation) mirror(v []float32) {
 		for i := j; i < r.width; i += r.block {
 			sum += v[i]
 		}
-		sum = float32(sum * twice) // rounded, on machines that would not
+		sum = float32(sum * twice) // the conversion forces rounding, which some processors would skip
 		for i := j; i < r.width; i += r.block {
 			v[i] -= sum
 		}
 	}
 }
 
-// hadamard is the fast Walsh–Hadamard transform.
+// hadamard computes the fast Walsh–Hadamard transform.
 func hadamard(v []float32) {
 	for h := 1; h < len(v); h *= 2 {
 		for i := 0; i < len(v); i += 2 * h {
@@ -149,14 +149,14 @@ func hadamard(v []float32) {
 	}
 }
 
-// fewRows are read at least, and manyTimes as many as are wanted: of a share of a small
-// index, or of the ten best of a hundred, too little is left for the estimates to err.
+// A search reads at least fewRows rows, and at least manyTimes as many as are wanted: of fewer rows the
+// estimates might miss the best ones.
 const (
 	fewRows   = 1 << 12
 	manyTimes = 32
 )
 
-// reads returns the number of rows that a search reads after a scan of all signs; all rows without one.
+// reads returns the number of rows that a search reads after a scan of the signs; all rows without a scan.
 func (x *Index) reads(p Params) int {
 	if x.signs == nil || p.Share <= 0 || p.Share >= 1 {
 		return x.n
@@ -164,27 +164,27 @@ func (x *Index) reads(p Params) int {
 	return max(fewRows, int(math.Ceil(p.Share*float64(x.n))), manyTimes*p.K)
 }
 
-// signScan is the memory of the first scan of the rows.
+// signScan is the memory of the scan of the signs.
 type signScan struct {
-	planes []uint64 // of the query
+	planes []uint64 // signs and magnitudes of the query
 	turned []float32
 	most   int32 // sum of the query's magnitudes
 
 	wanted int
-	floor  float32 // no row below can be among the best
-	likely []guess // rows of at least this estimate
-	counts []int32 // of them by key
+	floor  float32 // rows with lower estimates cannot be among the best
+	likely []guess // candidates: rows whose estimate is at least floor
+	counts []int32 // number of candidates by key
 	ids    []int32
 }
 
-// guess is a row with its estimate.
+// guess is a row with its estimated score.
 type guess struct {
 	id       int32
 	estimate float32
 }
 
-// likely returns the wanted number of rows with the best estimates, of those to keep, and all with
-// the last one's key, in the order of their ids.
+// likely returns the wanted number of admitted rows with the best estimates, and all further ones with the key
+// of the last, in the order of their ids.
 func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 	turn, g := x.signs.turn, &s.signs
 	g.planes = slices.Grow(g.planes[:0], signPlanes*turn.words())[:signPlanes*turn.words()]
@@ -207,7 +207,7 @@ func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 		}
 	}
 	g.prune()
-	g.ids = slices.Grow(g.ids[:0], 1) // none are not all
+	g.ids = slices.Grow(g.ids[:0], 1) // not nil, which would mean all rows
 	for _, r := range g.likely {
 		g.ids = append(g.ids, r.id)
 	}
@@ -219,7 +219,7 @@ func (g *signScan) reset(wanted int) {
 	g.wanted, g.floor, g.likely = wanted, float32(math.Inf(-1)), g.likely[:0]
 }
 
-// scanSigns looks at rows for the query of g, and leaves the likely ones in s.signs.
+// scanSigns estimates the scores of rows for the query of g, and collects the best in s.signs.
 func (x *Index) scanSigns(s *scratch, g *signScan, keep func(int32) bool, first, last int) {
 	words, mine := x.signs.turn.words(), &s.signs
 	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
@@ -239,8 +239,8 @@ func (x *Index) scanSigns(s *scratch, g *signScan, keep func(int32) bool, first,
 	}
 }
 
-// prune drops rows that are not among the best: the floor is the lowest estimate with
-// the key of the last of them.
+// prune removes rows that are not among the best, and sets the floor to the lowest estimate that has the same
+// key as the last of these.
 func (g *signScan) prune() {
 	if len(g.likely) <= g.wanted {
 		return
@@ -262,14 +262,14 @@ func (g *signScan) prune() {
 	g.likely = slices.DeleteFunc(g.likely, func(r guess) bool { return r.estimate < g.floor })
 }
 
-// order is the first half of the bits of a number, so that they are in the order of the
-// numbers: eight bits of precision at any magnitude. Counting is faster than selecting.
+// order returns a key with the order of the numbers: the upper half of the bits of a number, eight bits of
+// precision at any magnitude. Counting keys is faster than selecting by comparison.
 func order(f float32) uint16 {
 	b := int32(math.Float32bits(f))
 	return uint16(uint32(b^(b>>31|math.MinInt32)) >> 16)
 }
 
-// unordered is the least number with a key.
+// unordered returns the least number with a key.
 func unordered(key uint16) float32 {
 	if key >= 1<<15 {
 		return math.Float32frombits(uint32(key-1<<15) << 16)
@@ -277,12 +277,12 @@ func unordered(key uint16) float32 {
 	return math.Float32frombits(^(uint32(key) << 16))
 }
 
-// codeSlabs are the rows as int8, each with its own scale:
-// row ≈ scale · code, and the length of the difference is at most rest.
+// codeSlabs holds the rows as int8, each with its own scale: row ≈ scale · code, and the length of the
+// difference is at most rest.
 type codeSlabs struct {
-	values  slabs[int8] // padded like Index.rows
+	values  slabs[int8] // padded as Index.rows
 	bounds  slabs[bound]
-	longest float64 // longest rest
+	longest float64 // largest rest
 }
 
 type bound struct {
@@ -299,8 +299,7 @@ func (c *codeSlabs) set(i int, row []float32) {
 	c.longest = max(c.longest, float64(limits.rest))
 }
 
-// codeRow writes the code of a row. Whatever the rounding does to scale and code, rest
-// is measured against what was really stored.
+// codeRow writes the code of a row. rest is computed from the stored values, so it includes their rounding.
 func codeRow(code []int8, row []float32) bound {
 	step := float32(largest(row) / maxCode)
 	squares := 0.0
@@ -314,20 +313,20 @@ func codeRow(code []int8, row []float32) bound {
 		rest := float64(v) - q*float64(step)
 		squares += rest * rest
 	}
-	// A little more than measured covers the rounding of the measurement.
+	// The factor covers the rounding of this computation.
 	rest := math.Sqrt(squares) * (1 + 0x1p-20)
 	return bound{scale: step, rest: ceil32(rest)}
 }
 
-// queryCode is a query as int16: unit ≈ step·words, where unit is the query scaled to
-// length 1, and rest the length of the difference.
+// queryCode is a query as int16: unit ≈ step·words, where unit is the query scaled to length 1, and rest is the
+// length of the difference.
 type queryCode struct {
 	words      []int16
 	step, rest float64
 }
 
-// set computes the code of a query. The words are as large as they may be for every sum
-// of products with int8 codes to fit in an int32.
+// set computes the code of a query. The words are as large as possible without an overflow of int32 in a sum of
+// products with int8 codes.
 func (c *queryCode) set(query []float32, length float64) {
 	c.words = slices.Grow(c.words[:0], len(query))[:len(query)]
 	limit := float64(min(math.MaxInt16, math.MaxInt32/(maxCode*len(query))))
@@ -353,9 +352,9 @@ func codeError(rest, longestRow, longestRest, length float64) float64 {
 	return rest*(longestRow+longestRest) + 16*0x1p-24*reach + 0x1p-118 + 0x1p-148/length
 }
 
-// floatError bounds how far the sum of a float kernel can be from the score: dim/8 additions and at most 16
-// more roundings on magnitudes of at most |row|·|query| (Higham, "Accuracy and Stability of Numerical
-// Algorithms", section 3.1), and what is lost near zero.
+// floatError returns a bound of the difference between the sum of a float kernel and the score: dim/8 additions
+// and at most 16 more roundings on magnitudes of at most |row|·|query| (Higham, "Accuracy and Stability of
+// Numerical Algorithms", section 3.1), and the loss near zero.
 func floatError(dim int, longestRow, length float64) float64 {
 	return longestRow*length*float64(dim/8+24)*0x1p-24*1.01 + float64(dim+8)*0x1p-149
 }
@@ -369,7 +368,7 @@ func largest(v []float32) float64 {
 	return m
 }
 
-// ceil32 rounds up.
+// ceil32 converts a number to float32, rounding up.
 func ceil32(x float64) float32 {
 	f := float32(x)
 	if float64(f) < x {
@@ -378,7 +377,7 @@ func ceil32(x float64) float32 {
 	return f
 }
 
-// norm returns the Euclidean length: squares of float32 are exact in float64 and cannot overflow there.
+// norm returns the Euclidean length. Squares of float32 are exact in float64 and cannot overflow there.
 func norm(v []float32) float64 {
 	sum := 0.0
 	for _, c := range v {
@@ -387,8 +386,8 @@ func norm(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// Cosine is the cosine of the angle between two vectors, the same bits on every machine. It is 0 if one of
-// them has no length or they have not as many components.
+// Cosine returns the cosine of the angle between two vectors, with the same bits on every machine. It is 0 if
+// one of them is zero or they have different numbers of components.
 func Cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0
@@ -404,7 +403,7 @@ func Cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// scale divides v by length, unless that is 0.
+// scale divides v by length, unless length is 0.
 func scale(v []float32, length float64) {
 	if length == 0 {
 		return

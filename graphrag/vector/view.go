@@ -13,17 +13,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// View is a list of vectors that lie in an index in any order. It finds what an index of the list finds,
-// to the bit. It is safe for concurrent use.
+// View is a list of vectors that are stored in an index in any order. Its results are the same, to the bit, as
+// with an index of the list. It is safe for concurrent use.
 type View struct {
 	in      *pooled
-	rows    []int32 // of the index, by number in the list
-	numbers []int32 // in the list, by row of the index, -1 for others
-	sorted  bool    // the rows are in the order of the list
+	rows    []int32 // row in the index of each vector of the list
+	numbers []int32 // number in the list of each row of the index, -1 for other rows
+	sorted  bool    // rows ascend
 }
 
-// Pool makes views. Lists of which most vectors are the same slices as in a list before, in whatever order,
-// share its index, as long as a view of it is in use. The zero value is an empty pool.
+// Pool makes views. A list most of whose vectors are the same slices as in an earlier list, in any order,
+// shares the index of that list, as long as a view of it is in use. The zero value is an empty pool.
 type Pool struct {
 	mu      sync.Mutex
 	indexes []weak.Pointer[pooled]
@@ -31,16 +31,16 @@ type Pool struct {
 
 type pooled struct {
 	*Index
-	slices []*float32           // of each row
-	rows   map[*float32][]int32 // made when it is needed
+	slices []*float32           // address of the vector of each row
+	rows   map[*float32][]int32 // rows by address, made when it is needed
 }
 
-// View returns a view of vectors. They must not be changed afterwards.
+// View returns a view of vectors, which must not be changed afterwards.
 func (p *Pool) View(opts Options, vectors [][]float32) (*View, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in, hits := p.nearest(opts, vectors)
-	if in == nil || in.Len()-hits > len(vectors)/8+64 { // few rows without use are tolerated
+	if in == nil || in.Len()-hits > len(vectors)/8+64 { // a few unused rows are accepted
 		index, err := New(opts)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (p *Pool) View(opts Options, vectors [][]float32) (*View, error) {
 	}
 	v := &View{in: in, rows: make([]int32, len(vectors)), sorted: true}
 	var added [][]float32
-	var places []int32 // of added in the list
+	var places []int32 // number in the list of each added vector
 	v.numbers = slices.Repeat([]int32{-1}, in.Len())
 	last := int32(-1)
 	for i, vector := range vectors {
@@ -77,7 +77,7 @@ func (p *Pool) View(opts Options, vectors [][]float32) (*View, error) {
 	return v, nil
 }
 
-// nearest returns the index that contains most of the vectors, and how many.
+// nearest returns the index that contains most of the vectors, and their number.
 func (p *Pool) nearest(opts Options, vectors [][]float32) (best *pooled, most int) {
 	p.indexes = slices.DeleteFunc(p.indexes, func(w weak.Pointer[pooled]) bool { return w.Value() == nil })
 	for _, w := range p.indexes {
@@ -104,7 +104,7 @@ func (p *Pool) nearest(opts Options, vectors [][]float32) (best *pooled, most in
 	return best, most
 }
 
-// free returns a row with the vector that has no number yet, -1 if there is none.
+// free returns a row with the vector at an address that is not in the list yet, -1 if there is none.
 func (in *pooled) free(key *float32, numbers []int32) int32 {
 	for _, row := range in.rows[key] {
 		if numbers[row] < 0 {
@@ -117,7 +117,7 @@ func (in *pooled) free(key *float32, numbers []int32) int32 {
 // Len returns the number of vectors.
 func (v *View) Len() int { return len(v.rows) }
 
-// Join returns a view of vectors of other views, each given with its number there; nil without any.
+// Join returns a view of vectors of other views, each given by its number there; nil if there are none.
 func Join(of iter.Seq2[*View, int32]) (*View, error) {
 	var v *View
 	for from, i := range of {
@@ -137,7 +137,7 @@ func Join(of iter.Seq2[*View, int32]) (*View, error) {
 	return v, nil
 }
 
-// Mapped writes the vectors into a folder, in the order of the list, and returns a view of them there.
+// Mapped writes the vectors into a folder, in the order of the list, and returns a view that reads them there.
 func (v *View) Mapped(dir string) (*View, error) {
 	w, err := Create(dir, v.in.opts)
 	for i := 0; err == nil && i < len(v.rows); i++ {
@@ -161,10 +161,10 @@ func (v *View) Mapped(dir string) (*View, error) {
 	return out, nil
 }
 
-// Close ends the use of a view in a folder. One in memory needs none.
+// Close releases a view of a folder. For a view in memory it does nothing.
 func (v *View) Close() error { return v.in.Close() }
 
-// number returns the number of a row in the list, -1 if it is not in it.
+// number returns the number in the list of a row, -1 if the row is not in it.
 func (v *View) number(row int32) int32 {
 	if int(row) >= len(v.numbers) {
 		return -1
@@ -172,13 +172,13 @@ func (v *View) number(row int32) int32 {
 	return v.numbers[row]
 }
 
-// Search returns the k vectors of the list with the largest scores, see [Index.Search].
+// Search returns the k vectors of the list with the largest scores (see [Index.Search]).
 func (v *View) Search(query []float32, k int) ([]rank.Scored[int32], error) {
 	keep := func(row int32) bool { return v.number(row) >= 0 }
 	k = min(k, len(v.rows))
 	more := 0
 	if !v.sorted {
-		more = 1 // shows whether further rows have the score of the last one
+		more = 1 // one more shows whether rows are tied with the last one
 	}
 	for {
 		found, err := v.in.SearchWith(query, Params{K: k + more, Keep: keep}, nil)
@@ -199,7 +199,7 @@ func (v *View) Search(query []float32, k int) ([]rank.Scored[int32], error) {
 	}
 }
 
-// Scores writes the scores of all vectors of the list over dst, see [Index.Scores].
+// Scores returns the scores of all vectors of the list (see [Index.Scores]). It overwrites dst.
 func (v *View) Scores(query []float32, dst []float64) ([]float64, error) {
 	scores, err := v.in.Scores(query, nil)
 	if err != nil {

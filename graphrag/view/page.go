@@ -33,7 +33,7 @@ type frame struct {
 	Style               template.CSS
 }
 
-// WriteHTML writes the page as one self-contained file. Equal views give equal bytes. It returns the first error of w.
+// WriteHTML writes the page as one self-contained file. Equal views have equal bytes. It returns an error of w.
 func (v *View) WriteHTML(w io.Writer) error {
 	var err error
 	read := func(name string) string {
@@ -53,7 +53,7 @@ func (v *View) WriteHTML(w io.Writer) error {
 		err = e
 	}
 	if err != nil {
-		return fmt.Errorf("view: %w", err)
+		return fmt.Errorf("view: read the page's files: %w", err)
 	}
 	policy := "default-src 'none'; style-src " + hash(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src"
 	for _, s := range scripts {
@@ -61,12 +61,12 @@ func (v *View) WriteHTML(w io.Writer) error {
 	}
 	b := bufio.NewWriter(w)
 	if err := page.Execute(b, frame{v.title, v.note, policy, template.CSS(style)}); err != nil {
-		return fmt.Errorf("view: %w", err)
+		return fmt.Errorf("view: write page: %w", err)
 	}
 	for id, piece := range []any{v.drawn(), v.details()} {
 		packed, err := pack(piece)
 		if err != nil {
-			return fmt.Errorf("view: %w", err)
+			return fmt.Errorf("view: compress data: %w", err)
 		}
 		fmt.Fprintf(b, "<script type=\"application/gzip\" id=\"piece%d\">%s</script>\n", id, packed)
 	}
@@ -75,12 +75,12 @@ func (v *View) WriteHTML(w io.Writer) error {
 	}
 	b.WriteString("</body>\n</html>\n")
 	if err := b.Flush(); err != nil {
-		return fmt.Errorf("view: %w", err)
+		return fmt.Errorf("view: write page: %w", err)
 	}
 	return nil
 }
 
-// hash returns the name of a script or style in a content security policy.
+// hash returns the name of a script or style for a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -103,15 +103,15 @@ func pack(v any) (string, error) {
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-// drawing holds the columns that the page draws.
+// drawing holds the numbers that the page draws, as columns.
 type drawing struct {
 	Names       []string `json:"names"`
-	X           []int32  `json:"x"` // in ten-thousandths
+	X           []int32  `json:"x"` // coordinates in ten-thousandths
 	Y           []int32  `json:"y"`
 	Community   []int32  `json:"community"`
-	Mark        []int32  `json:"mark,omitempty"` // percent
+	Mark        []int32  `json:"mark,omitempty"` // relevance in percent
 	Communities []string `json:"communities"`
-	From        []int32  `json:"from"` // edges
+	From        []int32  `json:"from"` // nodes that edges connect
 	To          []int32  `json:"to"`
 	Question    string   `json:"question,omitempty"`
 	Answer      string   `json:"answer,omitempty"`
@@ -136,7 +136,7 @@ func (v *View) drawn() drawing {
 	return d
 }
 
-// details holds the texts of the page, which are unpacked when they are first needed.
+// details holds the texts of the page, which the page unpacks when it first needs them.
 type details struct {
 	Kinds []string   `json:"kinds"`
 	About [][]string `json:"about"`
@@ -152,16 +152,16 @@ func (v *View) details() details {
 	return t
 }
 
-// The size of a picture, and the number of nodes that are labelled in it.
+// The size of a picture, and the number of nodes with labels.
 const (
 	pictureSide = 1400
-	pictureEdge = 60 // around
+	pictureEdge = 60 // margin on each side
 	namedNodes  = 40
-	letter      = 8 // is about the width of one
+	letter      = 8 // about the width of a letter
 )
 
-// colours are the colours of the largest communities, then repeated. People with red-green colour blindness
-// can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has the same list.
+// colours are the colours of the largest communities, which are then repeated. People with red-green colour
+// blindness can distinguish them (Okabe and Ito 2008, and shades of them). draw.js has the same list.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a68a6", "#8c8c00", "#00a0a0", "#a6611a", "#5e81ac", "#b5739d"}
 
 // otherColour is the colour of the communities after the first maxColoured.
@@ -170,7 +170,7 @@ const (
 	maxColoured = 24
 )
 
-// radius returns the radius of a node, which grows with its degree and its weight in an answer.
+// radius returns the radius of a node, which grows with its degree and its relevance to the answer.
 func (v *View) radius(n int32) float64 {
 	r := 2 + 1.1*math.Sqrt(float64(v.graph.Degree(n)))
 	if v.asked != nil {
@@ -207,46 +207,46 @@ func (v *View) WriteSVG(w io.Writer) error {
 	}
 	b.WriteString("</g>\n<g text-anchor=\"middle\" fill=\"#1c2128\" stroke=\"#fdfdfc\" stroke-width=\"3\" paint-order=\"stroke\">\n")
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(v.radius(b), v.radius(a)) })
-	var taken [][3]float64 // left, right and foot of names
+	var taken [][3]float64 // left end, right end and base line of each label
 	for _, n := range order[:min(namedNodes, len(order))] {
 		x, y := at(n)
 		half := letter / 2 * float64(utf8.RuneCountInString(v.nodes[n].name))
 		x, y = max(half, min(x, pictureSide-half)), y-v.radius(n)-4
 		if slices.ContainsFunc(taken, func(t [3]float64) bool { return x-half < t[1] && t[0] < x+half && math.Abs(y-t[2]) < 16 }) {
-			continue // on the name of a larger node
+			continue // it would cover the label of a larger node
 		}
 		taken = append(taken, [3]float64{x - half, x + half, y})
 		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, html.EscapeString(v.nodes[n].name))
 	}
 	b.WriteString("</g>\n</svg>\n")
 	if err := b.Flush(); err != nil {
-		return fmt.Errorf("view: %w", err)
+		return fmt.Errorf("view: write picture: %w", err)
 	}
 	return nil
 }
 
-// The settings of ForceAtlas2: its LinLog mode, which sets communities apart (A. Noack
-// 2007), and its strong gravity, which grows with the distance and so keeps the many
-// small components of an extracted graph near the large one.
+// The settings of ForceAtlas2: its LinLog mode, which separates communities (A. Noack 2007), and its strong
+// gravity, which grows with the distance and so keeps the many small components of an extracted graph near the
+// large one.
 const (
 	repulsion  = 10.0
 	gravity    = 1.0
 	attraction = 20.0
 	tolerance  = 1.0 // of swinging, "jitter tolerance"
-	openAngle  = 1.2 // Barnes and Hut's theta
+	openAngle  = 1.2 // the parameter theta of Barnes and Hut
 )
 
 // golden is the angle that spreads points evenly over a disc (Vogel 1979).
 var golden = math.Pi * (3 - math.Sqrt(5))
 
-// layout returns coordinates, which depend on the graph and the communities alone.
+// layout returns coordinates, which depend only on the graph and the communities.
 func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []float64, err error) {
 	x, y = spread(community)
 	l := &forces{g: g, x: x, y: y, fx: make([]float64, g.N()), fy: make([]float64, g.N()), lastX: make([]float64, g.N()), lastY: make([]float64, g.N()), mass: make([]float64, g.N()), speed: 1}
 	for v := range l.mass {
 		l.mass[v] = float64(g.Degree(int32(v))) + 1
 	}
-	for range min(250, 50+1_200_000/max(g.N(), 1)) { // nodes start near their community, so a large graph needs few
+	for range min(250, 50+1_200_000/max(g.N(), 1)) { // few steps for a large graph, since nodes start near their community
 		if err := l.step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -254,7 +254,7 @@ func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []floa
 	return x, y, nil
 }
 
-// spread places communities on a disc, the largest in the middle, and the nodes of each
+// spread returns start coordinates: communities on a disc, the largest in the middle, and the nodes of each
 // community on a disc of its own.
 func spread(community []int32) (x, y []float64) {
 	x, y = make([]float64, len(community)), make([]float64, len(community))
@@ -284,7 +284,7 @@ func spread(community []int32) (x, y []float64) {
 	return x, y
 }
 
-// forces is a layout in progress.
+// forces is the state of the layout.
 type forces struct {
 	g            *graph.Graph
 	x, y         []float64
@@ -295,8 +295,7 @@ type forces struct {
 	tree         tree
 }
 
-// step moves every node once. The forces on a node are summed in a fixed order, whatever the
-// number of goroutines.
+// step moves every node once. The forces on a node are summed in an order that does not depend on concurrency.
 func (l *forces) step(ctx context.Context) error {
 	l.tree.build(l.x, l.y, l.mass)
 	copy(l.lastX, l.fx)
@@ -323,7 +322,7 @@ func (l *forces) step(ctx context.Context) error {
 		swing := l.mass[v] * math.Hypot(l.fx[v]-l.lastX[v], l.fy[v]-l.lastY[v])
 		factor := l.speed / (1 + math.Sqrt(l.speed*swing))
 		if f := math.Hypot(l.fx[v], l.fy[v]); f > 0 {
-			factor = min(factor, 10/f) // no jumps
+			factor = min(factor, 10/f) // limits the length of a move
 		}
 		l.x[v] += l.fx[v] * factor
 		l.y[v] += l.fy[v] * factor
@@ -346,18 +345,18 @@ func (l *forces) force(v int32) (fx, fy float64) {
 	return fx - gravity*l.mass[v]*x, fy - gravity*l.mass[v]*y
 }
 
-// tree is the quadtree of Barnes and Hut: squares that hold several nodes are divided.
+// tree is the quadtree of Barnes and Hut: squares that contain several nodes are divided.
 type tree struct{ cells []cell }
 
-// cell is a square. A leaf has one place, where several nodes may be.
+// cell is a square. In a leaf all nodes are at the same point.
 type cell struct {
-	x, y, half float64 // middle, and half of a side
+	x, y, half float64 // center, and half of the side length
 	mass       float64
-	mx, my     float64 // centre of mass, times mass while it is built
-	child      int32   // of four in a row, 0 for a leaf
+	mx, my     float64 // center of mass; times mass while the tree is built
+	child      int32   // index of the first of four children, 0 for a leaf
 }
 
-// maxDepth bounds the division of squares whose nodes nearly coincide.
+// maxDepth limits the division of squares whose nodes nearly coincide.
 const maxDepth = 24
 
 func (t *tree) build(x, y, mass []float64) {
@@ -396,7 +395,7 @@ func (t *tree) add(x, y, mass float64) {
 	}
 }
 
-// divide gives a leaf four children and moves its content to one of them.
+// divide gives a leaf four children, and moves its nodes to one of them.
 func (t *tree) divide(at int32) {
 	c := &t.cells[at]
 	c.child = int32(len(t.cells))
@@ -420,7 +419,7 @@ func (c *cell) quarter(x, y float64) int32 {
 	return q
 }
 
-// repel returns the repulsion of a node by all others.
+// repel returns the repulsion of a node by all other nodes.
 func (t *tree) repel(x, y, mass float64) (fx, fy float64) {
 	var stack [4 * (maxDepth + 1)]int32
 	n := 1 // the root
@@ -439,7 +438,7 @@ func (t *tree) repel(x, y, mass float64) (fx, fy float64) {
 			}
 			continue
 		}
-		if d2 > 1e-9 { // not itself
+		if d2 > 1e-9 { // a node does not repel itself
 			f := repulsion * mass * c.mass / d2
 			fx += dx * f
 			fy += dy * f
@@ -448,7 +447,7 @@ func (t *tree) repel(x, y, mass float64) (fx, fy float64) {
 	return fx, fy
 }
 
-// few is the largest number of nodes for which overlaps are resolved.
+// few is the largest number of nodes for which overlaps are removed.
 const few = 1_000
 
 // separate moves overlapping nodes apart within the unit square.
@@ -466,7 +465,7 @@ func separate(x, y []float64) {
 				if d >= least {
 					continue
 				}
-				if d < 1e-9 { // they coincide: the direction comes from their numbers
+				if d < 1e-9 { // they coincide: their numbers decide the direction
 					dx, dy, d = least/2*math.Cos(golden*float64(i)), least/2*math.Sin(golden*float64(i)), least/2
 				}
 				push := (least - d) / 2

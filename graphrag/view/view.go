@@ -19,16 +19,17 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// The defaults of [Options].MaxNodes: what a browser renders smoothly, and what is readable for one question.
+// The defaults of [Options].MaxNodes: the number that a browser renders smoothly, and the number that is
+// readable for one question.
 const (
 	DefaultMaxNodes = 20_000
 	DefaultMaxAsked = 120
 )
 
-// maxFacts bounds the facts of a view; those with the largest counts are kept.
+// maxFacts limits the facts of a view; those with the largest counts are shown.
 const maxFacts = 200_000
 
-// The limits of texts, in bytes.
+// Limits of texts, in bytes.
 const (
 	longName = 200
 	longText = 1_000
@@ -36,15 +37,15 @@ const (
 
 // Options of [New]. The zero value shows the largest part of a graph that fits, without sentences.
 type Options struct {
-	// Title heads the page. Note stands below it, behind how much is shown.
+	// Title is the heading of the page. Note is the text below it, after the numbers of what is shown.
 	Title, Note string
-	// Chunks returns the chunks of a document, from which sentences are quoted for facts, as
-	// kit.System.Get does; nil shows only the names of pages.
+	// Chunks returns the chunks of a document, from which sentences are quoted for facts, as kit.System.Get
+	// does; if it is nil, only the names of pages are shown.
 	Chunks func(doc string) (chunks []graphrag.Chunk, ok bool)
-	// MaxNodes bounds the entities; those with most neighbours are kept. 0 means
-	// DefaultMaxNodes, or DefaultMaxAsked for a question.
+	// MaxNodes limits the entities; those with the most neighbours are shown. 0 means DefaultMaxNodes, or
+	// DefaultMaxAsked for a question.
 	MaxNodes int
-	// Asked shows the part of the graph that led to an answer.
+	// Asked, if set, limits the view to the part of the graph that led to an answer.
 	Asked *Asked
 }
 
@@ -54,14 +55,13 @@ type Asked struct {
 	Found            graphrag.Found
 }
 
-// View is a part of a knowledge graph with coordinates and communities. It is immutable and safe
-// for concurrent use.
+// View is a part of a knowledge graph with coordinates and communities, immutable and safe for concurrent use.
 type View struct {
 	title, note string
 	asked       *Asked
 	nodes       []node
 	facts       []fact
-	communities []string // names, the largest first
+	communities []string // names of the communities, the largest first
 	pages       []string
 	graph       *graph.Graph
 }
@@ -71,33 +71,33 @@ type node struct {
 	name, kind string
 	about      []string
 	community  int32
-	x, y       float64 // 0 to 1
-	mark       float64 // relevance to an answer, 0 to 1
+	x, y       float64 // coordinates, 0 to 1
+	mark       float64 // relevance to the answer, 0 to 1
 }
 
-// fact is a relation of two nodes with its source.
+// fact is a relation between two nodes, with its source.
 type fact struct {
 	Head     int32  `json:"h"`
 	Tail     int32  `json:"t"`
 	Label    string `json:"l,omitempty"`
 	About    string `json:"a,omitempty"`
 	Sentence string `json:"s,omitempty"`
-	Page     int32  `json:"p"` // -1 is none
+	Page     int32  `json:"p"` // index of the page, -1 for none
 	Count    int    `json:"n,omitempty"`
-	Read     bool   `json:"r,omitempty"` // its passage was evidence for the answer
+	Read     bool   `json:"r,omitempty"` // its passage was part of the evidence
 }
 
 // New makes a view of a graph.
 func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	switch {
 	case g == nil:
-		return nil, errors.New("view: no graph: the system builds none, or nothing is indexed")
+		return nil, errors.New("view: there is no graph: the system builds none, or nothing is indexed")
 	case o.MaxNodes < 0:
 		return nil, fmt.Errorf("view: MaxNodes is %d, want 0 or more", o.MaxNodes)
 	}
 	whole, err := g.View(kg.ViewOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("view: %w", err)
+		return nil, fmt.Errorf("view: read the graph: %w", err)
 	}
 	trailMarks := trail(g, o.Asked)
 	kept := keep(g, whole.Graph, trailMarks, o)
@@ -108,7 +108,7 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), trailMarks.weight[e]))
 	}
 	if err := v.arrange(ctx, whole.Graph, kept, place); err != nil {
-		return nil, fmt.Errorf("view: %w", err)
+		return nil, fmt.Errorf("view: arrange nodes: %w", err)
 	}
 	v.addFacts(g, place, trailMarks, o.Chunks)
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
@@ -129,15 +129,15 @@ func newNode(e *kg.Entity, said []kg.Description, mark float64) node {
 	return n
 }
 
-// keep selects the entities to show, in ascending order: the marked ones and their neighbours, or
-// those with most neighbours.
+// keep returns the entities to show, in ascending order: the marked ones and their neighbours, or those with
+// the most neighbours.
 func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 	most := cmp.Or(o.MaxNodes, DefaultMaxNodes)
 	if o.Asked != nil {
 		most = cmp.Or(o.MaxNodes, DefaultMaxAsked)
 	}
 	var out []int32
-	near := make([]float64, len(g.Entities)) // proximity to marked entities
+	near := make([]float64, len(g.Entities)) // proximity to the marked entities
 	for e := range near {
 		near[e] = 1
 		if o.Asked == nil {
@@ -147,7 +147,7 @@ func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 		for _, w := range whole.Neighbors(int32(e)) {
 			near[e] += m.weight[w]
 		}
-		near[e] /= 1 + math.Sqrt(float64(whole.Degree(int32(e)))) // hubs are near to everything
+		near[e] /= 1 + math.Sqrt(float64(whole.Degree(int32(e)))) // reduced for hubs, which are near to everything
 		if w := m.weight[int32(e)]; w > 0 {
 			near[e] += 1000 * w
 		}
@@ -165,7 +165,7 @@ func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 	return out
 }
 
-// arrange finds and names the communities of the kept entities, and computes the layout.
+// arrange finds and names the communities of the shown entities, and computes the layout.
 func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, place map[int32]int32) error {
 	var edges []graph.Edge
 	for i, e := range kept {
@@ -183,7 +183,7 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 	if err != nil {
 		return err
 	}
-	hub := make([]int32, parts.Communities) // the node with most neighbours
+	hub := make([]int32, parts.Communities) // node with the most neighbours in each community
 	for i := range hub {
 		hub[i] = -1
 	}
@@ -209,7 +209,7 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 	return nil
 }
 
-// rescale maps coordinates into the unit square, preserving the aspect ratio.
+// rescale maps coordinates to the unit square, and keeps the aspect ratio.
 func rescale(x, y []float64) {
 	if len(x) == 0 {
 		return
@@ -222,7 +222,7 @@ func rescale(x, y []float64) {
 	}
 }
 
-// line makes an untrusted text printable on one line, paragraph on several.
+// line returns an untrusted text in printable form on one line, paragraph on several lines.
 func line(s string) string      { return display.OneLine(display.Head(s, longName)) }
 func paragraph(s string) string { return display.Printable(display.Head(s, longText)) }
 
@@ -233,20 +233,21 @@ func counted(n int, one, many string) string {
 	return display.Digits(n) + " " + many
 }
 
-// marks is the relevance to an answer.
+// marks is the relevance of entities and passages to an answer.
 type marks struct {
-	weight   map[int32]float64 // of entities, 0 to 1
-	passages map[int32]bool    // the evidence
+	weight   map[int32]float64 // relevance of entities, 0 to 1
+	passages map[int32]bool    // passages that are evidence
 }
 
-// trail marks the entities in the steps of a search, and the entities of its ranked passages with 1/rank.
+// trail returns the marks of an answer: of the entities in the steps of the search, and of the entities in its
+// ranked passages, with 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {
 		return m
 	}
 	mark := func(e int32, w float64) { m.weight[e] = max(m.weight[e], w) }
-	stated := make(map[string]int32) // by the form that steps use for facts
+	stated := make(map[string]int32) // relations by the text that steps have for facts
 	for r := range g.Relations {
 		t := g.Triple(int32(r))
 		stated[t.Head+" "+t.Relation+" "+t.Tail] = int32(r)
@@ -284,8 +285,8 @@ func trail(g *kg.Graph, a *Asked) marks {
 	return m
 }
 
-// addFacts adds the relations between shown nodes, preferring those with larger counts, each with
-// a sentence that states it.
+// addFacts adds the relations between shown nodes, preferably those with larger counts, each with a sentence
+// that states it.
 func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func(doc string) ([]graphrag.Chunk, bool)) {
 	s := sentenceFinder{g: g, chunks: chunks, sentences: make(map[int32][]sentence)}
 	pages := make(map[string]int32)
@@ -328,17 +329,17 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 type sentenceFinder struct {
 	g         *kg.Graph
 	chunks    func(doc string) ([]graphrag.Chunk, bool)
-	sentences map[int32][]sentence // by passage
+	sentences map[int32][]sentence // cache by passage
 }
 
-// sentence is a sentence of a passage, also in lower case.
+// sentence is a sentence of a passage, and the same in lower case.
 type sentence struct{ text, folded string }
 
-// looked bounds the passages that are searched for the sentence of a fact.
+// looked is the largest number of passages in which the sentence of a fact is searched.
 const looked = 4
 
-// find returns a sentence that names both ends of a relation, or else one of them, from a passage
-// that states it, preferring evidence. A passage of -1 is none.
+// find returns a sentence that names both ends of a relation, or one of them, from a passage that states it,
+// preferably evidence. A passage of -1 means that there is none.
 func (s *sentenceFinder) find(rel *kg.Relation, passages []kg.Posting, m marks) (passage int32, said string) {
 	order := slices.Clone(passages)
 	slices.SortStableFunc(order, func(a, b kg.Posting) int {
@@ -382,7 +383,6 @@ func (s *sentenceFinder) names(e int32, folded string) bool {
 	})
 }
 
-// of returns the sentences of a passage.
 func (s *sentenceFinder) of(p int32) []sentence {
 	if out, ok := s.sentences[p]; ok || s.chunks == nil {
 		return out

@@ -65,7 +65,7 @@ func TestOneQuestion(t *testing.T) {
 	t.Chdir(dir)
 	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
 	check.True(t, err == nil && strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n"), "%v, output:\n%s", err, out)
-	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
+	for _, want := range []string{"skipped: 1 file: unsupported kind of file (.png); broken.txt: the encoding is unknown", "2 files; index in "} {
 		check.Contains(t, errs, want)
 	}
 	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
@@ -102,7 +102,7 @@ func TestOneFile(t *testing.T) {
 			t.Errorf("%s: %v\n%s%s", name, err, out, errs)
 		}
 	}
-	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
+	for name, want := range map[string]string{"broken.txt": "broken.txt: the encoding is unknown", "picture.png": "unsupported kind of file (.png)"} {
 		_, _, err := ask(t, "", "-docs", name, "What?")
 		check.Fails(t, err, want, "%s", name)
 	}

@@ -113,10 +113,10 @@ func TestReport(t *testing.T) {
 	d := open(t, &log)
 	for i, want := range []int{0, 1, 0, 1, 0} {
 		if i == 1 || i == 3 {
-			d.change.Skipped = append(d.change.Skipped, errors.New("load: b.png: another kind of file"))
+			d.change.Skipped = append(d.change.Skipped, errors.New("load: b.png: unsupported kind of file"))
 		}
 		lines := d.Report(false)
-		check.True(t, i != 3 || lines[0] == "skipped: b.png: another kind of file (and 1 .png); -v lists all", "%q", lines)
+		check.True(t, i != 3 || lines[0] == "skipped: b.png: unsupported kind of file (and 1 .png); -v lists all", "%q", lines)
 		check.True(t, len(lines) == want+1 && strings.Contains(lines[len(lines)-1], "some are skipped") == (i == 2 || i == 4), "%d: %q", i, lines)
 	}
 	device := filepath.Join(d.Index, listedName) // a link to a device without end is neither read nor written to

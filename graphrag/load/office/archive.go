@@ -24,7 +24,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Bounds of an archive: the bytes unpacked in all, and their ratio beyond the first megabyte (usual are 10 to 30).
+// Limits of an archive: unpacked bytes of all parts, and their ratio to the bytes of the archive above the
+// first megabyte (usual ratios are 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
@@ -32,30 +33,30 @@ const (
 )
 
 var (
-	errBomb      = errors.New("unpacks to far more than it is: left out")
-	errEncrypted = errors.New("encrypted: save it without a password or protection")
+	errBomb      = errors.New("the archive unpacks to far more than its size: left out")
+	errEncrypted = errors.New("the file is encrypted: save it without a password or protection")
 )
 
-// pack is an archive of parts, such as an office document, and the document that is written of it.
+// pack is a ZIP archive of parts, such as an office document, and the document that is written from it.
 type pack struct {
 	load.Writer
 	d       graphrag.Document
 	name    string
 	parts   map[string]*zip.File
-	left    int64    // bytes that may still be unpacked
-	err     error    // the first one; nothing is read after it
-	missing []string // parts that are not read
+	left    int64    // number of bytes that may still be unpacked
+	err     error    // the first error; then nothing more is read
+	missing []string // names of kinds of parts that are not read
 	met     map[string]bool
 }
 
-// archived makes a format of archives.
+// archived makes a format of a function that reads an archive.
 func archived(read func(*pack)) load.Format {
 	return func(name string, data []byte) (*load.File, error) {
 		p := &pack{d: graphrag.Document{Fields: graphrag.Fields{}}, name: name, parts: make(map[string]*zip.File), met: make(map[string]bool)}
 		p.left = min(maxUnpacked, freePart+maxRatio*int64(len(data)))
 		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
-			err = errors.New("encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
+			err = errors.New("the file is encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
 		}
 		pictures := false
 		if p.err = err; err == nil {
@@ -80,16 +81,16 @@ func archived(read func(*pack)) load.Format {
 	}
 }
 
-// aside finds parts that have text of their own.
+// aside matches the names of parts that have text and are not read.
 var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d`)
 
-// unread names the parts that are not read, by elements that are met and by kinds of parts.
+// unread names the content that is not read, by the names of elements and of parts.
 var unread = map[string]string{
 	"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects",
 	"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers",
 }
 
-// leaves notes parts that are not read.
+// leaves lists in missing the content that is not read.
 func (p *pack) leaves() {
 	if p.err != nil {
 		return
@@ -99,7 +100,7 @@ func (p *pack) leaves() {
 		text := func(e *element) { p.met[kind] = p.met[kind] || strings.TrimSpace(e.all()) != "" }
 		if kind != "" {
 			p.each(name, handlers{"t": text, "v": text, "text": text})
-			p.err = nil // whatever the order of the parts
+			p.err = nil // an error would depend on the order of the map
 		}
 	}
 	for name := range p.met {
@@ -111,12 +112,12 @@ func (p *pack) leaves() {
 
 func (p *pack) fail(err error) { p.err = cmp.Or(p.err, err) }
 
-// part reads a part within the bounds of the whole archive, unless there was an error.
+// part calls read with the content of a part, unless there was an error, within the limits of the archive.
 func (p *pack) part(name string, read func(io.Reader) error) {
 	part := p.parts[name]
 	switch {
 	case part == nil:
-		p.fail(fmt.Errorf("there is no %.80q in it", name))
+		p.fail(fmt.Errorf("the archive has no part %.80q", name))
 	case part.Flags&1 != 0:
 		p.fail(errEncrypted)
 	}
@@ -129,7 +130,7 @@ func (p *pack) part(name string, read func(io.Reader) error) {
 		err = read(unpacked{r, p})
 	}
 	if err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
+		p.fail(fmt.Errorf("part %.80q: %w", name, err))
 	}
 }
 
@@ -146,7 +147,7 @@ func (u unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// read is the text of a part that is a page, a text or a message in it.
+// read returns the text of a part, which is read as a file named as: a page, a text or a message.
 func (p *pack) read(name, as string) (text string) {
 	p.part(name, func(r io.Reader) error {
 		data, err := io.ReadAll(r)
@@ -162,8 +163,8 @@ func (p *pack) read(name, as string) (text string) {
 	return text
 }
 
-// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
-// first of each kind ("styles"). What is outside of the archive has no name in it.
+// relations returns the names of the parts to which a part refers, by "#" and the ID of the relationship, and
+// by the kind ("styles") for the first of each kind. References out of the archive are left out.
 func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)
@@ -184,7 +185,7 @@ func (p *pack) relations(name string) map[string]string {
 	return of
 }
 
-// main is the part that an office document begins with, with its relations and the fields of the document.
+// main returns the first part of an office document and its relations, and reads the fields of the document.
 func (p *pack) main(usual string) (string, map[string]string) {
 	if to := p.relations("")["officeDocument"]; p.parts[to] != nil {
 		usual = to
@@ -193,16 +194,16 @@ func (p *pack) main(usual string) (string, map[string]string) {
 	return usual, p.relations(usual)
 }
 
-// fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
+// fieldNames maps elements of metadata to fields (Dublin Core, ECMA-376 part 2).
 var fieldNames = map[string]string{
 	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
 	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "edited",
 }
 
-// maxAuthors bounds the names of authors that are put together, in bytes.
+// maxAuthors limits the length of the field author, which joins all names, in bytes.
 const maxAuthors = 400
 
-// properties reads metadata as fields; names go before fieldNames.
+// properties reads metadata as fields; names takes precedence over fieldNames.
 func (p *pack) properties(part string, names map[string]string) {
 	of := handlers{}
 	for _, table := range []map[string]string{fieldNames, names} {
@@ -240,13 +241,13 @@ func (p *pack) field(name, value string) {
 	}
 }
 
-// ebook reads an EPUB file (W3C EPUB 3): its pages in the order of the spine, without the contents
-// page. A place is the heading of a page and the paragraph under it.
+// ebook reads an EPUB file (W3C EPUB 3): its pages in reading order, without the table of contents. A place is
+// the heading of a page and the paragraph under it.
 func ebook(p *pack) {
 	root, locked := "", false
 	p.each("META-INF/container.xml", handlers{"rootfile": func(e *element) { root = cmp.Or(root, e.attr("full-path")) }})
 	p.optional("META-INF/encryption.xml", handlers{"EncryptionMethod": func(e *element) {
-		by := e.attr("Algorithm") // pages can be read if fonts alone are encrypted
+		by := e.attr("Algorithm") // pages are readable if only fonts are encrypted
 		locked = locked || !strings.HasPrefix(by, "http://www.idpf.org/2008/embedding") && !strings.HasPrefix(by, "http://ns.adobe.com/pdf/enc")
 	}})
 	if locked {
@@ -270,11 +271,11 @@ func ebook(p *pack) {
 		}
 	}
 	if p.Empty() {
-		p.fail(errors.New("no page of its spine has text"))
+		p.fail(errors.New("no page of the book has text"))
 	}
 }
 
-// page adds a page of a book.
+// page writes a page of a book.
 func (p *pack) page(name string) {
 	text, under, n := p.read(name, "page.html"), display.Single(path.Base(name)), 0
 	p.Markdown(text, func(at int) string {
@@ -288,14 +289,14 @@ func (p *pack) page(name string) {
 	p.fail(p.Err())
 }
 
-// Bounds of XML: how deep elements nest, and how many a paragraph or a row has.
+// Limits of XML: the nesting of elements, and the elements of a paragraph or a row.
 const (
 	maxNesting  = 256
 	maxElements = 1 << 19
 )
 
-// element is an element of XML with its content; a text has no name. Methods of nil are those
-// of an empty element.
+// element is an XML element with its content. A text is an element without a name. The methods of a nil element
+// return the same as for an empty one.
 type element struct {
 	name, text string
 	attrs      []xml.Attr
@@ -313,7 +314,7 @@ func (e *element) attr(name string) string {
 	return ""
 }
 
-// number is an attribute within bounds, the lower one if it is none.
+// number returns an attribute as a number between least and most; least if it is not a number.
 func (e *element) number(name string, least, most int) int {
 	n, err := strconv.Atoi(e.attr(name))
 	if err != nil {
@@ -322,7 +323,7 @@ func (e *element) number(name string, least, most int) int {
 	return min(max(n, least), most)
 }
 
-// related is the attribute r:id, which names a relationship.
+// related returns "#" and the attribute r:id, which names a relationship.
 func (e *element) related() string {
 	for _, a := range e.attrs {
 		if a.Name.Local == "id" && a.Name.Space != "" {
@@ -332,7 +333,7 @@ func (e *element) related() string {
 	return ""
 }
 
-// at is the first element on a path of names; nil if there is none.
+// at returns the first descendant on a path of names; nil if there is none.
 func (e *element) at(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
@@ -347,7 +348,7 @@ func (e *element) at(path ...string) *element {
 	return e
 }
 
-// on reports whether a property is there and not switched off.
+// on reports whether a property is present and not switched off.
 func (e *element) on(name string) bool {
 	k := e.at(name)
 	switch k.attr("val") {
@@ -357,7 +358,7 @@ func (e *element) on(name string) bool {
 	return k != nil
 }
 
-// find calls f for the outermost elements of some names, with blanks around each.
+// find calls f for the outermost elements with one of the names, which are separated and surrounded by blanks.
 func (e *element) find(f func(*element), names string) {
 	for _, k := range e.kids {
 		if k.name != "" && strings.Contains(names, " "+k.name+" ") {
@@ -368,7 +369,7 @@ func (e *element) find(f func(*element), names string) {
 	}
 }
 
-// all is the text of an element.
+// all returns the text of an element and of its descendants.
 func (e *element) all() string {
 	if e == nil {
 		return ""
@@ -380,18 +381,18 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements of a name with their content. A nil handler leaves the element
-// out; handlers of "<name" and "/name" are called where an element begins and ends, and elements in
-// it have handlers of their own.
+// handlers are called with elements of a name and all their content. A nil handler leaves the element out.
+// Handlers of "<name" and "/name" are called where an element begins and where it ends; then handlers are
+// called for the elements in it.
 type handlers map[string]func(*element)
 
-// leftOut are elements that are deleted, said twice, a note between the words, or no text.
+// leftOut are elements whose content is deleted, repeated elsewhere, a note within the text, or not text.
 var leftOut = map[string]bool{
 	"del": true, "moveFrom": true, "Fallback": true, "tracked-changes": true, "annotation": true, "table-of-content": true, "note": true,
 	"desc": true, "title": true, "scripts": true, "rPh": true, "rt": true, "ruby-text": true, "footnoteReference": true, "endnoteReference": true, "object": true,
 }
 
-// each reads a part that is XML. What nests too deep is an error, and so are entities of its own.
+// each reads a part that is XML. Too deep nesting is an error, and so are entities that the file defines.
 func (p *pack) each(name string, of handlers) {
 	p.part(name, func(r io.Reader) error {
 		s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p, open: []*element{nil}}
@@ -416,24 +417,24 @@ func (p *pack) each(name string, of handlers) {
 	})
 }
 
-// scan is the state of each.
+// scan is the state of each while it reads a part.
 type scan struct {
 	*xml.Decoder
 	handlers
 	pack  *pack
-	open  []*element // nil for one that is gone through
+	open  []*element // open elements; nil for an element whose content is not collected
 	count int
 }
 
-// start begins an element.
+// start handles the start of an element.
 func (s *scan) start(e *element) error {
 	f, known := s.handlers[e.name]
 	in := s.open[len(s.open)-1]
-	ends := in != nil && strings.HasSuffix(in.name, "rPr") // the end of a paragraph or a row is deleted
+	ends := in != nil && strings.HasSuffix(in.name, "rPr") // here "del" means a deleted paragraph mark
 	hidden := e.name != "text-properties" && (e.attr("display") == "none" || e.attr("is-hidden") == "true")
 	switch {
 	case len(s.open) > maxNesting:
-		return errors.New("its XML nests too deep")
+		return errors.New("the XML is nested too deep")
 	case known && f == nil, !known && (hidden || leftOut[e.name] && !ends):
 		s.pack.met[e.name] = true
 		return s.Skip()
@@ -448,7 +449,7 @@ func (s *scan) start(e *element) error {
 	return err
 }
 
-// end ends an element, and hands it over unless it is in another one.
+// end handles the end of an element: it calls the handler unless an outer element is collected.
 func (s *scan) end(name string) {
 	last := len(s.open) - 1
 	e := s.open[last]
@@ -462,7 +463,7 @@ func (s *scan) end(name string) {
 	}
 }
 
-// add adds to an element that is handed over with all that is in it.
+// add adds a child to the innermost open element if its content is collected.
 func (s *scan) add(k *element) error {
 	if e := s.open[len(s.open)-1]; e != nil {
 		e.kids = append(e.kids, k)
@@ -474,7 +475,7 @@ func (s *scan) add(k *element) error {
 	return nil
 }
 
-// optional is each of a part that need not be there.
+// optional is each for a part that may be missing.
 func (p *pack) optional(name string, of handlers) {
 	if p.parts[name] != nil {
 		p.each(name, of)

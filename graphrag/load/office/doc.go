@@ -19,7 +19,7 @@ package office
 
 import "github.com/wildgraph/wildgraph/graphrag/load"
 
-// Formats are the readers of the package by extension, for [load.Options].
+// Formats returns the readers of the package by extension, for [load.Options].
 func Formats() map[string]load.Format {
 	return map[string]load.Format{
 		".docx": archived(word), ".docm": archived(word), ".xlsx": archived(workbook), ".xlsm": archived(workbook),

@@ -26,17 +26,17 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Bounds of a message: parts in parts, and parts in all, and bytes of a header or a name in one.
+// Limits of a message: nesting of parts, number of parts, and bytes of a header or of a name in it.
 const (
 	maxNested = 8
 	maxParts  = 1000
 	maxHeader = 4 << 10
 )
 
-// mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
-// fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
+// mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which become fields too,
+// its text, the messages in it, and the names of attachments. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
-	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
+	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // the file is UTF-16
 		if f, err := (load.Options{}).Read("message.txt", data); err == nil {
 			data = []byte(f.Document.Text)
 		}
@@ -52,23 +52,23 @@ func mailFile(name string, data []byte) (*load.File, error) {
 	return w.File(name, "¶", d)
 }
 
-// unixFrom is the line that mailboxes have before a message.
+// unixFrom matches the line "From …" that mailbox files have before a message.
 var unixFrom = regexp.MustCompile(`^\s*From [^:\s][^\n]*\n`)
 
 // messageReader is the state of reading a message.
 type messageReader struct {
 	words    mime.WordDecoder
-	left     int      // parts that may still be read
-	level    int      // of the heading of a message
-	attached []string // to the message
+	left     int      // number of parts that may still be read
+	level    int      // level of the message's heading
+	attached []string // names of the message's attachments
 }
 
-// message is a message as a document, whose text begins with the headers.
+// message returns a message as a document whose text begins with the headers.
 func (l *messageReader) message(r io.Reader, depth int) (graphrag.Document, error) {
 	d := graphrag.Document{Fields: graphrag.Fields{}}
 	m, err := mail.ReadMessage(r)
 	if err != nil {
-		return d, fmt.Errorf("it does not begin with the headers of a message: %w", err)
+		return d, fmt.Errorf("the file does not begin with the headers of a message: %w", err)
 	}
 	outer := l.attached
 	l.level, l.attached = l.level+1, nil
@@ -99,12 +99,12 @@ func (l *messageReader) message(r io.Reader, depth int) (graphrag.Document, erro
 	return d, err
 }
 
-// header is the value of a header on one line (RFC 2047).
+// header returns the decoded value of a header on one line (RFC 2047).
 func (l *messageReader) header(s string) string {
 	if out, err := l.words.DecodeHeader(s); err == nil {
 		s = out
 	}
-	if !utf8.ValidString(s) { // without an encoding
+	if !utf8.ValidString(s) { // not encoded, against the standard
 		s, _ = charmap.Windows1252.NewDecoder().String(s)
 	}
 	if s = display.Single(s); len(s) > maxHeader {
@@ -113,11 +113,11 @@ func (l *messageReader) header(s string) string {
 	return s
 }
 
-// people are the names in a header, for display and as addresses.
+// people returns the persons in a header: a text for display, and their addresses.
 func (l *messageReader) people(s string) (shown string, addresses []string) {
 	parser := mail.AddressParser{WordDecoder: &l.words}
 	list, err := parser.ParseList(s)
-	if err != nil { // as it is written
+	if err != nil { // not a valid list: shown as it is written
 		shown = l.header(s)
 		return shown, []string{shown}
 	}
@@ -132,13 +132,13 @@ func (l *messageReader) people(s string) (shown string, addresses []string) {
 	return strings.Join(all, ", "), addresses
 }
 
-// signature is the line before one, which would be that under a heading.
+// signature matches the line before a signature. Markdown would read the text above it as a heading.
 var signature = regexp.MustCompile(`\n-- ?\n`)
 
-// parameter is one of a header that is not written as the standard has it.
+// parameter matches a parameter of a header that does not follow the standard.
 var parameter = regexp.MustCompile(`(?i)[;\s](boundary|charset|name|filename)\s*=\s*("[^"]*"|[^;\s]+)`)
 
-// kindOf is the value of a header with its parameters, as far as it can be read.
+// kindOf returns the value of a header and its parameters, also of one that does not follow the standard.
 func kindOf(s string) (kind string, of map[string]string) {
 	kind, of, err := mime.ParseMediaType(s)
 	if err == nil {
@@ -152,10 +152,10 @@ func kindOf(s string) (kind string, of map[string]string) {
 	return strings.ToLower(strings.TrimSpace(kind)), of
 }
 
-// noBase64 are bytes that base64 does not have.
+// noBase64 matches bytes that do not occur in base64.
 var noBase64 = regexp.MustCompile(`[^A-Za-z0-9+/]`)
 
-// decoded is the body of a part as it was before it was sent; of one that is cut what there is.
+// decoded returns the decoded body of a part; of an incomplete body it returns the readable beginning.
 func decoded(h textproto.MIMEHeader, body io.Reader) (data []byte, err error) {
 	encoding := strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding")))
 	if encoding == "quoted-printable" {
@@ -173,11 +173,11 @@ func decoded(h textproto.MIMEHeader, body io.Reader) (data []byte, err error) {
 	return data, err
 }
 
-// readers are the names by which texts are read.
+// readers maps media types to file names whose extensions choose a reader of package load.
 var readers = map[string]string{"text/plain": "text.txt", "text/html": "text.html", "text/enriched": "text.html", "text/csv": "text.csv",
 	"text/markdown": "text.md", "message/delivery-status": "text.txt"}
 
-// part is the text of a part of a message.
+// part returns the text of one part of a message. usual is the media type of a part that declares none.
 func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (string, error) {
 	kind, params := kindOf(h.Get("Content-Type"))
 	kind = cmp.Or(kind, usual)
@@ -189,7 +189,7 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	case strings.HasPrefix(kind, "multipart/") && depth < maxNested:
 		data, err := io.ReadAll(body)
 		text, n, of := l.parts(multipart.NewReader(bytes.NewReader(data), params["boundary"]), kind, depth)
-		if n == 0 && len(bytes.TrimSpace(data)) > 0 { // not one boundary
+		if n == 0 && len(bytes.TrimSpace(data)) > 0 { // the boundary does not occur
 			data, of = plain(data, readers["text/plain"], "")
 			text = string(data)
 		}
@@ -199,24 +199,24 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 		if d, err := l.message(bytes.NewReader(data), depth+1); err == nil {
 			return "\n" + strings.TrimSpace(d.Text) + "\n", nil
 		}
-		disposition = "attachment" // such as an encrypted one
+		disposition = "attachment" // a message that cannot be read, such as an encrypted one
 	case disposition != "attachment" && (disposition == "inline" || name == "") && readers[kind] != "":
 		data, err := decoded(h, body)
 		if err == nil {
 			data, err = plain(data, readers[kind], params["charset"])
 		}
 		if err != nil {
-			err = fmt.Errorf("its %s: %w", kind, err)
+			err = fmt.Errorf("the part of type %s: %w", kind, err)
 		}
 		return string(data), err
 	}
-	if disposition != "inline" { // pictures in the text
+	if disposition != "inline" { // an inline picture is not listed
 		l.attached = append(l.attached, cmp.Or(name, display.Single(kind)))
 	}
 	return "", nil
 }
 
-// plain is a text or a page as Markdown. UTF-8 that is called Latin-1 or ASCII stays.
+// plain converts a text or a page to Markdown. UTF-8 declared as Latin-1 or ASCII is read as UTF-8.
 func plain(data []byte, as, name string) ([]byte, error) {
 	e, err := load.Charset(name)
 	if err != nil {
@@ -235,8 +235,8 @@ func plain(data []byte, as, name string) ([]byte, error) {
 	return []byte("\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n"), nil
 }
 
-// parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
-// one says a quarter more.
+// parts returns the text of the parts of a part. Of alternatives with mostly the same words it takes the first,
+// or a later one with over a quarter more words.
 func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text string, n int, err error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {
@@ -245,11 +245,11 @@ func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text
 	var texts []string
 	for ; ; n++ {
 		p, err := r.NextPart()
-		if err != nil { // the end, or it is cut
+		if err != nil { // the end, or the message is cut off
 			return strings.Join(texts, ""), n, nil
 		}
 		if l.left--; l.left < 0 {
-			return "", n, fmt.Errorf("has more than %d parts", maxParts)
+			return "", n, fmt.Errorf("the message has more than %d parts", maxParts)
 		}
 		text, err := l.part(p.Header, p, usual, depth+1)
 		switch {
@@ -264,12 +264,12 @@ func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text
 	}
 }
 
-// letters are the words of a text.
+// letters returns the words of a text in lower case.
 func letters(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(load.Plain(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// alike reports whether a text contains most words of the other.
+// alike reports whether b contains at least half of the words of a.
 func alike(a, b string) bool {
 	known, in, all := make(map[string]bool), 0, letters(a)
 	for _, w := range letters(b) {

@@ -16,23 +16,23 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// maxOutput bounds the output of a cell, in bytes.
+// maxOutput limits the output of a cell, in bytes.
 const maxOutput = 2000
 
-// joined is a text of a notebook: a string, or its lines.
+// joined is a text that a notebook stores as a string or as a list of lines.
 type joined string
 
 func (j *joined) UnmarshalJSON(data []byte) error {
 	var list []string
 	if json.Unmarshal(data, &list) != nil {
 		list = make([]string, 1)
-		_ = json.Unmarshal(data, &list[0]) // other values have no text
+		_ = json.Unmarshal(data, &list[0]) // a value of another type is an empty text
 	}
 	*j = joined(strings.Join(list, ""))
 	return nil
 }
 
-// notebook is nbformat 4.
+// notebook is a notebook in Jupyter's format nbformat 4.
 type notebook struct {
 	Cells []struct {
 		Kind    string `json:"cell_type"`
@@ -56,16 +56,16 @@ type notebook struct {
 	} `json:"metadata"`
 }
 
-// notebookFile reads a notebook of Jupyter: Markdown as it is, code and the beginning of what it
-// printed as code. A place is a cell.
+// notebookFile reads a notebook of Jupyter: cells of Markdown as they are, code as code, and the beginning of
+// its output as code. A place is a cell.
 func notebookFile(name string, data []byte) (*load.File, error) {
 	var n notebook
 	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &n)
 	if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
-		err = fmt.Errorf("no notebook: its %s is a %s", other.Field, other.Value)
+		err = fmt.Errorf("the file is not a notebook: its %s is a %s", other.Field, other.Value)
 	}
 	if err == nil && n.Cells == nil {
-		err = errors.New("no cells: convert it to version 4 (jupyter nbconvert --to notebook)")
+		err = errors.New("the notebook has no cells: convert it to version 4 (jupyter nbconvert --to notebook)")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
@@ -93,15 +93,15 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 	return w.File(name, "", graphrag.Document{Title: display.Single(n.Metadata.Title)})
 }
 
-// colours are marks of terminals, and what they write over, before what stays.
+// colours matches escape sequences of terminals, and text that a backspace or a carriage return overwrites.
 var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\a]*\a|\x1b[()].|[^\n]\b|[^\n]*\r+([^\r\n])")
 
-// clean is a text without marks of terminals and white space at its end.
+// clean returns a text without escape sequences, overwritten text and trailing white space.
 func clean(s joined) string {
 	return strings.ToValidUTF8(strings.TrimRight(colours.ReplaceAllString(string(s), "$1"), " \t\r\n"), "\ufffd")
 }
 
-// cut is the beginning of an output.
+// cut returns the beginning of an output.
 func cut(s string) string {
 	if len(s) > maxOutput {
 		return strings.ToValidUTF8(s[:maxOutput], "") + "…"

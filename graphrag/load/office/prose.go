@@ -15,36 +15,35 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// maxColumns bounds the columns that a cell of a table covers.
+// maxColumns limits the columns that a cell of a table covers.
 const maxColumns = 128
 
-// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
-// of ODT (OpenDocument), whose elements share names only where they mean the same.
+// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and of ODT
+// (OpenDocument). Elements that have the same name in two of these formats also mean the same.
 type prose struct {
 	*pack
 	*words
 	numbers
-	rows    []load.Line // of the table that is open
-	lists   []string    // the styles of lists of ODT that are open
-	first   bool        // no paragraph of the item yet
-	carried string      // words of a paragraph that the next one continues
+	rows    []load.Line // rows read so far of the current table
+	lists   []string    // list styles of the open lists of ODT, outermost first
+	first   bool        // the item has had no paragraph yet
+	carried string      // text to be joined with the next paragraph
 	place   string
-	of      map[string]string // relations
+	of      map[string]string // relations of the main part
 }
 
 func (p *pack) prose() *prose {
 	return &prose{pack: p, words: &words{styles: make(map[string]style)}, numbers: make(numbers)}
 }
 
-// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number if it has one.
+// block is a paragraph, a heading (level from 1) or an item of a list (depth from 1), with its number in label.
 type block struct {
 	text         string
 	level, depth int
 	label        string
-	boxes        []*element // that are anchored in it
+	boxes        []*element // text boxes anchored in the block
 }
 
-// put writes a block.
 func (o *prose) put(b block) {
 	switch text := strings.TrimSpace(b.label + " " + b.text); {
 	case strings.TrimSpace(b.text) == "":
@@ -60,7 +59,7 @@ func (o *prose) put(b block) {
 	o.fail(o.Err())
 }
 
-// paragraph writes a paragraph, and then the boxes that are anchored in it.
+// paragraph writes a paragraph, then the text boxes that are anchored in it.
 func (o *prose) paragraph(e *element) {
 	b := o.block(e)
 	o.put(b)
@@ -101,7 +100,7 @@ func (o *prose) block(e *element) (b block) {
 		o.carried = strings.TrimSuffix(strings.TrimSuffix(b.text, "\n"), " ")
 		return block{boxes: b.boxes}
 	}
-	if l := o.numbers[s.list]; l != nil && name != "" { // the level has the style
+	if l := o.numbers[s.list]; l != nil && name != "" { // the style of the paragraph chooses the level
 		s.depth = max(s.depth, slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == name }))
 	}
 	if b.level = s.level; props.at("outlineLvl") != nil {
@@ -116,7 +115,7 @@ func (o *prose) block(e *element) (b block) {
 	return b
 }
 
-// open is block of an ODT file.
+// open completes a block of an ODT file: its level, depth and number.
 func (o *prose) open(e *element, s style, b block) block {
 	if b.level = max(s.level, heading(e.attr("style-name"))); e.name == "h" {
 		b.level = e.number("outline-level", 1, 6)
@@ -136,7 +135,8 @@ func (o *prose) open(e *element, s style, b block) block {
 	return b
 }
 
-// heading is the level of a heading by the name of its style, which is English in every language.
+// heading returns the level of a heading by the name of its style, English in every language; 0 for other
+// styles.
 func heading(name string) int {
 	name = strings.ReplaceAll(strings.ToLower(name), "_20_", " ")
 	if n, err := strconv.Atoi(strings.TrimPrefix(name, "heading ")); err == nil && n > 0 {
@@ -147,7 +147,7 @@ func heading(name string) int {
 	return 0
 }
 
-// outline is the level in the outline, 0 for other paragraphs.
+// outline returns the level of a heading by its outline level, 0 for other paragraphs.
 func outline(e *element) int {
 	if n := e.number("val", -1, 9); n < 6 {
 		return n + 1
@@ -155,7 +155,7 @@ func outline(e *element) int {
 	return 0
 }
 
-// define notes a style.
+// define stores a style.
 func (o *prose) define(e *element) {
 	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val") + e.attr("parent-style-name"), list: e.attr("list-style-name")}
 	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
@@ -170,14 +170,15 @@ func (o *prose) define(e *element) {
 	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 
-// row adds a row of a table. A merged cell is repeated in its rows, but only in its first column.
+// row adds a row of a table. The text of a vertically merged cell is repeated in each of its rows, the text of
+// a horizontally merged one is in its first column only.
 func (o *prose) row(e *element) {
 	of := e.at("trPr")
 	if of.on("hidden") || of.on("del") {
 		return
 	}
 	cells := make([]string, of.at("gridBefore").number("val", 0, maxColumns))
-	wide, span := 0, 1 // columns that the last cell covers, and the most that one does
+	wide, span := 0, 1 // number of columns that the last cell still covers; largest number of a cell
 	e.find(func(k *element) {
 		text, n, props := o.cell(k), len(cells), k.at("tcPr")
 		down := props.on("vMerge") && props.at("vMerge").attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
@@ -192,7 +193,7 @@ func (o *prose) row(e *element) {
 		}
 		span = max(span, wide+1, k.number("gridSpan", 1, maxColumns), props.at("gridSpan").number("val", 1, maxColumns))
 	}, " tc table-cell covered-table-cell ")
-	if span >= len(cells) && filled(cells) == 1 { // a title
+	if span >= len(cells) && filled(cells) == 1 { // one cell across the table
 		cells = []string{strings.Join(cells, "")}
 	}
 	if o.room(len(cells)) && len(cells) > 0 {
@@ -200,7 +201,7 @@ func (o *prose) row(e *element) {
 	}
 }
 
-// cell is the text of a cell, with the boxes and tables in it.
+// cell returns the text of a cell, with the text boxes and tables in it.
 func (o *prose) cell(e *element) string {
 	var b strings.Builder
 	e.find(func(p *element) {
@@ -215,14 +216,14 @@ func (o *prose) cell(e *element) string {
 	return display.Single(b.String())
 }
 
-// room reports whether there is room for more cells, and no error.
+// room counts cells, and reports whether they are within the limits and there was no error.
 func (p *pack) room(cells int) bool {
 	p.Room(cells)
 	p.fail(p.Err())
 	return p.err == nil
 }
 
-// titled writes the first rows that have one value, such as a title, as paragraphs, and returns the others.
+// titled writes leading rows with a single value, such as a title, as paragraphs, and returns the other rows.
 func (p *pack) titled(rows []load.Line) []load.Line {
 	for len(rows) > 0 && filled(rows[0].Cells) == 1 && rows[0].Cells[len(rows[0].Cells)-1] != "" {
 		p.Paragraph(strings.Join(rows[0].Cells, ""), rows[0].Place)
@@ -231,7 +232,7 @@ func (p *pack) titled(rows []load.Line) []load.Line {
 	return rows
 }
 
-// table writes the table whose rows were read, under the first.
+// table writes the rows that were read as a table, under the first row.
 func (o *prose) table(*element) {
 	if rows := o.titled(o.rows); len(rows) > 0 {
 		o.Table(rows[0], rows[1:])
@@ -239,7 +240,7 @@ func (o *prose) table(*element) {
 	o.rows = nil
 }
 
-// word reads a DOCX file without tracked deletions. Line counts paragraphs and rows.
+// word reads a DOCX file without text that was deleted with change tracking. Line counts paragraphs and rows.
 func word(p *pack) {
 	main, of := p.main("word/document.xml")
 	o := p.prose()
@@ -252,7 +253,7 @@ func word(p *pack) {
 	p.leaves()
 }
 
-// chunk adds a document of another format that Word takes in when it opens the file.
+// chunk writes a document of another format that is embedded to be shown as part of the text (altChunk).
 func (o *prose) chunk(e *element) {
 	part := o.of[e.related()]
 	switch ext := strings.ToLower(path.Ext(part)); ext {
@@ -264,15 +265,15 @@ func (o *prose) chunk(e *element) {
 	}
 }
 
-// openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
-// Line counts paragraphs and rows.
+// openText reads an ODT file without text that was deleted with change tracking, comments, notes and the table
+// of contents. Line counts paragraphs and rows.
 func openText(p *pack) {
 	locked := p.parts["encrypted-package"] != nil
 	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
 	if locked {
 		p.fail(errEncrypted)
 	}
-	// The creator is who saved it last, and the date is when.
+	// In ODT, creator is the last editor, and date the time of the last change.
 	p.properties("meta.xml", map[string]string{
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := p.prose()
@@ -299,8 +300,8 @@ func openText(p *pack) {
 	p.leaves()
 }
 
-// slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
-// presentation, under its title, with its notes at the end.
+// slides reads a PPTX file: each slide that is not hidden is a section under its title, in the order of the
+// presentation, with its notes at the end.
 func slides(p *pack) {
 	main, of := p.main("ppt/presentation.xml")
 	var parts []string
@@ -311,7 +312,7 @@ func slides(p *pack) {
 	p.leaves()
 }
 
-// holder is the kind of placeholder that a shape of a slide is.
+// holder returns the kind of placeholder that a shape fills ("title", "body"), "" for other shapes.
 func holder(sp *element) string {
 	ph := sp.at("nvSpPr", "nvPr", "ph")
 	if kind := ph.attr("type"); ph == nil || kind != "" {
@@ -335,7 +336,7 @@ func (p *pack) slide(part string, n int) {
 				title += o.line(sp) + " "
 			}
 		}, " sp ")
-		if title = display.Single(title); title != "" && p.Empty() { // the title in the metadata is often the program's
+		if title = display.Single(title); title != "" && p.Empty() { // the metadata often has a title of the program
 			p.d.Title = title
 		}
 		o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
@@ -356,7 +357,7 @@ func (p *pack) slide(part string, n int) {
 	}})
 }
 
-// shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
+// shape writes the paragraphs of a shape; in a body they are items of a list, unless they have no bullet.
 func (o *prose) shape(e *element) {
 	kind := holder(e)
 	if e.at("nvSpPr", "cNvPr").attr("hidden") == "1" || kind == "title" || kind == "sldNum" || kind == "dt" || kind == "ftr" {
@@ -378,28 +379,28 @@ func (o *prose) shape(e *element) {
 	}, " p ")
 }
 
-// numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
-// by the ID that paragraphs have, and after "#" the DOCX lists that others are based on.
+// numbers holds the automatic numbering of headings, clauses and items: lists by the ID that paragraphs refer
+// to, and DOCX's abstract lists by "#" and their ID.
 type numbers map[string]*counter
 
-// counter is a kind of list with its counters.
+// counter is a list with its current numbers.
 type counter struct {
 	levels  [9]level
-	link    string  // the style with the levels
-	count   *[9]int // numbers and one, shared by lists of a base; 0 is a level that has not begun
+	link    string  // style that defines the levels
+	count   *[9]int // current number plus one by level, 0 before the first; lists of one base share it
 	restart map[int]int
 }
 
-// level is how a level of a list is numbered.
+// level says how a level of a list is numbered.
 type level struct {
 	first        int
 	format, text string // "lowerRoman", "%1.%2)"
-	style        string // whose paragraphs have it
-	legal        bool   // all numbers are decimal
-	after        int    // one more than the level, from 1, after which it begins again; 0 is the one above, 1 none
+	style        string // style of its paragraphs
+	legal        bool   // shows all numbers as decimals
+	after        int    // restarts after an item of level up to after-1; 0: of any outer level; 1: never
 }
 
-// wordLevel reads a level of DOCX.
+// wordLevel reads a level of a DOCX list.
 func wordLevel(e *element) level {
 	return level{
 		first: e.at("start").number("val", 0, 1<<20), after: e.at("lvlRestart").number("val", -1, 9) + 1,
@@ -407,7 +408,7 @@ func wordLevel(e *element) level {
 	}
 }
 
-// openLevel reads a level of ODT.
+// openLevel reads a level of an ODT list.
 func openLevel(e *element, depth int) level {
 	kind, text := e.attr("num-format"), ""
 	for at := depth + 1 - e.number("display-levels", 1, depth+1); at <= depth && kind != ""; at++ {
@@ -417,7 +418,7 @@ func openLevel(e *element, depth int) level {
 	return level{first: e.number("start-value", 1, 1<<20), format: cmp.Or(kind, "none"), text: text}
 }
 
-// define notes a list of DOCX (ECMA-376 part 1, 17.9) or ODT.
+// define stores a list of DOCX (ECMA-376 part 1, 17.9) or ODT.
 func (n numbers) define(e *element) {
 	l := counter{count: new([9]int), link: e.at("numStyleLink").attr("val")}
 	if base := n["#"+e.at("abstractNumId").attr("val")]; base != nil {
@@ -450,21 +451,21 @@ func (n numbers) define(e *element) {
 	n[id] = &l
 }
 
-// restart begins a list of ODT again, unless it continues another one.
+// restart makes an ODT list begin with its first number again, unless it continues another list.
 func (n numbers) restart(name string, e *element) {
 	if l := n[name]; l != nil && e.attr("continue-numbering") != "true" && e.attr("continue-list") == "" {
 		l.count = new([9]int)
 	}
 }
 
-// begin sets the next number of a list at a depth, if the element has one.
+// begin sets the next number of a list at a depth, if the element names one.
 func (n numbers) begin(name string, depth int, e *element) {
 	if l := n[name]; l != nil && e.attr("start-value") != "" {
 		l.restart[depth] = e.number("start-value", 0, 1<<20)
 	}
 }
 
-// next is the label of the next item of a list at a depth from 0, "" of one without numbers.
+// next returns the label of the next item of a list at a depth from 0, "" for a list without numbers.
 func (n numbers) next(name string, depth int) string {
 	l := n[name]
 	if l == nil || depth < 0 || depth > 8 {
@@ -479,7 +480,7 @@ func (n numbers) next(name string, depth int) string {
 	} else {
 		l.count[depth]++
 	}
-	for i := range depth { // one that is left out counts
+	for i := range depth { // a level that was left out counts as begun
 		l.count[i] = cmp.Or(l.count[i], l.levels[i].first+1)
 	}
 	for i := depth + 1; i < 9; i++ {
@@ -500,22 +501,23 @@ func (n numbers) next(name string, depth int) string {
 	})
 }
 
-// maxLabel bounds the text of a level, in bytes.
+// maxLabel limits the text of a level, in bytes.
 const maxLabel = 64
 
-// numberAt is the place of a number in the text of a level.
+// numberAt matches the placeholder of a number in the text of a level.
 var numberAt = regexp.MustCompile(`%[1-9]`)
 
-// ordinal is a label that begins an item of Markdown.
+// ordinal matches a label that Markdown reads as the number of an item.
 var ordinal = regexp.MustCompile(`^[0-9]{1,9}[.)]$`)
 
-// autoKind is the kind of a number of PPTX, such as "romanUcParenBoth".
+// autoKind matches a numbering of PPTX, such as "romanUcParenBoth".
 var autoKind = regexp.MustCompile(`^(arabic|alphaLc|alphaUc|romanLc|romanUc)\w*?(Period|ParenR|ParenBoth|Plain)$`)
 
-// autoTexts are the texts of levels by their ends.
+// autoTexts are texts of levels by the end of the numbering's name.
 var autoTexts = map[string]string{"Period": "%n.", "ParenR": "%n)", "ParenBoth": "(%n)", "Plain": "%n"}
 
-// auto is next of a paragraph of PPTX: e is nil of one without a number, which ends the list.
+// auto returns the label of a paragraph of PPTX. A nil e is a paragraph without a number, which ends the list
+// at depth 0.
 func (n numbers) auto(e *element, depth int) string {
 	m := autoKind.FindStringSubmatch(e.attr("type"))
 	l := n["auto"]

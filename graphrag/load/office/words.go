@@ -15,17 +15,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// words reads the words of paragraphs and cells. It writes them as HTML, of which the reader of pages
-// makes powers, indices and formulas on a line.
+// words reads the words of paragraphs and cells. It writes them as HTML, which load.HTML converts to a line
+// with powers, indices and formulas.
 type words struct {
-	bare   bool             // paragraphs contain texts, without elements between
-	styles map[string]style // by their IDs
-	boxes  []*element       // text boxes that were met
-	font   string           // of the run
-	fields []bool           // of the paragraph that are open: whether their results have begun
+	bare   bool             // a paragraph contains text without elements around it, as in ODT
+	styles map[string]style // styles by ID
+	boxes  []*element       // text boxes of the paragraph
+	font   string           // font of the current run
+	fields []bool           // open fields of the paragraph: true if their result has begun
 }
 
-// style is a style with the properties that it inherits.
+// style returns a style with the properties that it inherits from at most the given number of parents.
 func (w *words) style(id string, parents int) style {
 	s := w.styles[id]
 	if s.parent != "" && parents > 0 {
@@ -38,15 +38,15 @@ func (w *words) style(id string, parents int) style {
 	return s
 }
 
-// style is one of paragraphs or words.
+// style is a style of paragraphs or of words.
 type style struct {
-	level  int // of a heading
+	level  int // level of the heading, 0 for other text
 	list   string
 	depth  int
 	parent string
 	gone   bool   // struck or hidden
-	kept   bool   // not struck, whatever the parent is
-	script string // the element for words above or below the line
+	kept   bool   // not struck, even if the parent style is
+	script string // sup, sub or ""
 }
 
 // struck reports whether words are struck out or hidden.
@@ -56,10 +56,10 @@ func struck(props *element) bool {
 		through != "" && !strings.HasPrefix(through, "none") || strings.HasSuffix(props.attr("strike"), "Strike") && props.attr("strike") != "noStrike"
 }
 
-// script is the element of HTML for words above or below the line, "" for others.
+// script returns sup or sub for words above or below the line, "" for others.
 func script(props *element) string {
 	at := props.at("vertAlign").attr("val") + props.attr("baseline") + props.attr("text-position")
-	raise, _ := strconv.Atoi(props.at("position").attr("val")) // in half points
+	raise, _ := strconv.Atoi(props.at("position").attr("val")) // height above the line, in half points
 	switch {
 	case strings.HasPrefix(at, "sub"), strings.HasPrefix(at, "-"), raise <= -4:
 		return "sub"
@@ -69,20 +69,20 @@ func script(props *element) string {
 	return ""
 }
 
-// line is the text of an element, on one line.
+// line returns the text of an element on one line.
 func (w *words) line(e *element) string {
 	s := w.html(e)
 	if !strings.Contains(s, "<") {
 		return html.UnescapeString(s)
 	}
-	s = strings.NewReplacer("</sup><sup>", "", "</sub><sub>", "").Replace(s) // words of several formats
+	s = strings.NewReplacer("</sup><sup>", "", "</sub><sub>", "").Replace(s) // a power may consist of several runs
 	return escaped.ReplaceAllString(load.HTML("", s).Document.Text, "$1")
 }
 
-// escaped is a character that would be markup.
+// escaped matches a character with the backslash that keeps it from being markup.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// html is the text of an element as HTML.
+// html returns the text of an element as HTML.
 func (w *words) html(e *element) string {
 	if e == nil || e.name == "" && !w.bare {
 		return ""
@@ -90,7 +90,7 @@ func (w *words) html(e *element) string {
 	switch e.name {
 	case "", "t":
 		if slices.Contains(w.fields, false) {
-			return "" // in the code of a field
+			return "" // the instruction of a field, before its result
 		}
 		return html.EscapeString(signed(w.font, e.all()))
 	case "r", "span":
@@ -127,7 +127,7 @@ func (w *words) html(e *element) string {
 	return w.inside(e)
 }
 
-// inside is the HTML of the children of an element.
+// inside returns the children of an element as HTML.
 func (w *words) inside(e *element) string {
 	if e == nil {
 		return ""
@@ -145,7 +145,7 @@ func (w *words) inside(e *element) string {
 	return b.String()
 }
 
-// run is the HTML of words of one format.
+// run returns a run, which is words of one format, as HTML.
 func (w *words) run(e *element) string {
 	props := e.at("rPr")
 	of := w.style(e.attr("style-name")+props.at("rStyle").attr("val"), 16)
@@ -163,11 +163,12 @@ func (w *words) run(e *element) string {
 	return w.inside(e)
 }
 
-// apart keeps two numbers of a formula apart.
+// apart separates two numbers of a formula.
 const apart = "<mn></mn>"
 
-// formulas are the parts of formulas (ECMA-376 part 1, 22.1) in MathML: [name] is a part of them, {name}
-// one that gets brackets if it has operators, (name usual) a sign among the properties.
+// formulas are templates of MathML for the elements of formulas (ECMA-376 part 1, 22.1): [name] inserts a
+// child, {name} a child in brackets if it has operators, (name usual) a character from the properties, usual if
+// they have none.
 var formulas = map[string]string{
 	"f": "<mfrac>{num}{den}</mfrac>", "choose": "[num], [den]", "rad": "<msqrt>[e]</msqrt>", "root": "<mroot>{e}{deg}</mroot>",
 	"sSup": "<msup>{e}{sup}</msup>", "sSub": "<msub>{e}{sub}</msub>", "sSubSup": "<msubsup>{e}{sub}{sup}</msubsup>",
@@ -175,10 +176,10 @@ var formulas = map[string]string{
 	"limLow": "[e]<msub><mrow></mrow>{lim}</msub>", "limUpp": "[e]<msup><mrow></mrow>{lim}</msup>", "acc": "[e](chr )", "func": "[fName] [e]",
 }
 
-// formulaPart is one of a text of formulas.
+// formulaPart matches a placeholder of a template in formulas.
 var formulaPart = regexp.MustCompile(`\{\w+\}|\[\w+\]|\(\w+ .?\)`)
 
-// formula is a part of a formula in MathML, "" of an element that is none.
+// formula returns an element of a formula as MathML, "" for other elements.
 func (w *words) formula(e *element) string {
 	name := e.name
 	switch {
@@ -207,7 +208,7 @@ func (w *words) formula(e *element) string {
 	})
 }
 
-// operand is the HTML of a part of a formula without brackets around all of it.
+// operand returns an element as HTML, without brackets that enclose all of it.
 func (w *words) operand(e *element) string {
 	if of := operands(e); len(of) == 1 && of[0].name == "d" && property(of[0], "begChr", "(") == "(" {
 		return w.list(of[0], property(of[0], "sepChr", "|"))
@@ -215,7 +216,7 @@ func (w *words) operand(e *element) string {
 	return strings.TrimSpace(w.inside(e))
 }
 
-// operands are the elements in a part of a formula but for its properties.
+// operands returns the child elements without the properties.
 func operands(e *element) (out []*element) {
 	if e != nil {
 		out = slices.DeleteFunc(slices.Clone(e.kids), func(k *element) bool { return k.name == "" || strings.HasSuffix(k.name, "Pr") })
@@ -223,7 +224,7 @@ func operands(e *element) (out []*element) {
 	return out
 }
 
-// list is the elements or rows in a part of a formula, with a mark between.
+// list returns the elements or rows of a formula, joined by a mark.
 func (w *words) list(e *element, mark string) string {
 	var parts []string
 	for _, k := range e.kids {
@@ -234,7 +235,7 @@ func (w *words) list(e *element, mark string) string {
 	return strings.Join(parts, mark)
 }
 
-// property is a sign among the properties of a part of a formula.
+// property returns a character among the properties of an element, usual if it is not there.
 func property(e *element, name, usual string) string {
 	if k := e.at(e.name+"Pr", name); k != nil {
 		usual = k.attr("val")
@@ -242,7 +243,7 @@ func property(e *element, name, usual string) string {
 	return html.EscapeString(usual)
 }
 
-// signs are the characters of fonts of symbols, after the last two digits of their codes.
+// signs are the characters of symbol fonts, each after the last two hexadecimal digits of its code.
 var signs = map[string]string{
 	"Wingdings":   " 6f☐ a8☐ a7▪ b7• d8➢ e0→ e8→ f0⇒ fb✗ fc✓ fd☒ fe☑",
 	"Wingdings 2": " 4f✗ 50✓ 51☒ 52☑ 53☒ 54☒ a3☐",
@@ -250,7 +251,8 @@ var signs = map[string]string{
 		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
 }
 
-// signed is a text in a font, which has the characters of one of symbols, with codes in a private range as well.
+// signed returns a text with the characters of a symbol font replaced by Unicode. Codes of the private range
+// f000 to f0ff mean the same characters.
 func signed(font, s string) string {
 	table := signs[font]
 	return strings.Map(func(r rune) rune {

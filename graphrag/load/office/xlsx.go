@@ -18,7 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Bounds of a sheet: columns (as in Excel), cells that merged cells fill, bytes of a name in a place, and of a format.
+// Limits of a sheet: columns (as in Excel), cells filled by merged cells, bytes of the sheet's name in a place,
+// and bytes of a number format.
 const (
 	sheetColumns = 1 << 14
 	maxMerged    = 1 << 20
@@ -31,29 +32,29 @@ type book struct {
 	*pack
 	words
 	shared   []string
-	formats  []format          // of cells
-	custom   map[string]format // of numbers
-	crossed  []bool            // fonts
-	mac      bool              // days count from 1904
-	formulas bool              // that were never calculated
+	formats  []format          // formats of cells
+	custom   map[string]format // formats of numbers by ID
+	crossed  []bool            // for each font: it is struck
+	mac      bool              // dates count days from 1904
+	formulas bool              // a formula without a value was met
 
-	name    string      // of the sheet
-	rows    []load.Line // all that have a value
-	numbers []int       // of these rows
-	last    int         // the number of the last row
+	name    string      // name of the current sheet
+	rows    []load.Line // its rows with a value
+	numbers []int       // row number of each entry of rows
+	last    int         // number of the last row read
 	head    load.Line
 	merged  [][4]int
 }
 
-// format has the parts of a cell's format that change its value.
+// format has the parts of a cell's format that change how its value is shown.
 type format struct {
-	show byte // 'd' a time, 'h' hours, '%', '0' digits with zeros before them, or 0
-	size int  // of the digits
-	gone bool // struck
+	show byte // 'd' a date, 'h' hours, '%' per cent, '0' an integer with leading zeros, 0 others
+	size int  // number of digits for '0'
+	gone bool // struck or hidden
 }
 
-// workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
-// table for each run of rows. Formulas have the values that were computed when the file was saved.
+// workbook reads an XLSX file (ECMA-376): each sheet that is not hidden is a section, and each run of rows
+// without an empty row between them a table. Formulas have the values that were stored with the file.
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
@@ -123,10 +124,10 @@ func (b *book) row(e *element) {
 	}
 }
 
-// coded is a character as texts of cells have it (ECMA-376 part 1, 22.9.2.19).
+// coded matches an escaped character in the text of a cell (ECMA-376 part 1, 22.9.2.19).
 var coded = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
-// shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
+// shows returns how the first section of a number format displays a value (ECMA-376 part 1, 18.8.31).
 func shows(code string) format {
 	parser := nfp.NumberFormatParser()
 	sections := parser.Parse(code[:min(len(code), maxCode)])
@@ -146,10 +147,10 @@ func shows(code string) format {
 	return format{}
 }
 
-// showing are the kinds of tokens that say what a format shows.
+// showing maps the types of tokens in a number format to values of format.show.
 var showing = map[string]byte{nfp.TokenTypeGeneral: 0, nfp.TokenTypeElapsedDateTimes: 'h', nfp.TokenTypeDateTimes: 'd', nfp.TokenTypePercent: '%'}
 
-// format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
+// format appends the format of a cell. Some built-in number formats have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
 	id, f := e.number("numFmtId", 0, 1<<20), b.custom[e.attr("numFmtId")]
 	f.gone = f.gone || indexed(b.crossed, e.attr("fontId"))
@@ -165,7 +166,7 @@ func (b *book) format(e *element) {
 	b.formats = append(b.formats, f)
 }
 
-// reference is the column and the row of "B7", from 1; 0 if there is none.
+// reference returns the column and the row of a reference such as "B7", both from 1; 0 if it has none.
 func reference(s string) (column, row int) {
 	i := 0
 	for ; i < len(s) && 'A' <= s[i] && s[i] <= 'Z' && column <= sheetColumns; i++ {
@@ -175,7 +176,7 @@ func reference(s string) (column, row int) {
 	return column, row
 }
 
-// indexed is the value with an index, the zero value if there is none.
+// indexed returns the value with an index, the zero value if there is none.
 func indexed[T any](values []T, index string) (v T) {
 	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(values) {
 		v = values[i]
@@ -183,7 +184,7 @@ func indexed[T any](values []T, index string) (v T) {
 	return v
 }
 
-// shown is the value of a cell as it is displayed, but for the forms of dates, which are ISO's.
+// shown returns the value of a cell as Excel displays it, but dates in ISO 8601.
 func (b *book) shown(c *element) string {
 	s, kind, of := c.at("v").all(), c.attr("t"), indexed(b.formats, c.attr("s"))
 	switch {
@@ -205,7 +206,7 @@ func (b *book) shown(c *element) string {
 	switch {
 	case err != nil || v-v != 0:
 		return s
-	case of.show == 'd' && v >= 0 && v < 2958466: // to the year 9999
+	case of.show == 'd' && v >= 0 && v < 2958466: // up to the year 9999
 		return b.date(v)
 	case of.show == 'h' && v >= 0 && v < 2958466:
 		seconds := int(math.Round(v * 24 * 60 * 60))
@@ -218,7 +219,8 @@ func (b *book) shown(c *element) string {
 	return digits(v)
 }
 
-// digits are the 15 that Excel shows of 0.30000000000000004, without an exponent where they can be.
+// digits returns a number with the 15 digits that Excel shows, so 0.3 for 0.30000000000000004, and without an
+// exponent unless it is very large or small.
 func digits(v float64) string {
 	s := strconv.FormatFloat(v, 'g', 15, 64)
 	if w, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(w) < 1e21 && (w == 0 || math.Abs(w) > 1e-9) {
@@ -227,9 +229,10 @@ func digits(v float64) string {
 	return s
 }
 
-// date is the date of a number of days, with its time if there is one. Day 60 is a 29 February 1900 that never was.
+// date returns the date of a number of days, with the time unless it is midnight. In Excel, day 60 is 29
+// February 1900, a day that did not exist.
 func (b *book) date(days float64) string {
-	from := 25569.0 // 1 January 1970
+	from := 25569.0 // days from 30 December 1899 to 1 January 1970
 	if b.mac {
 		from = 24107
 	} else if days < 60 {
@@ -245,7 +248,8 @@ func (b *book) date(days float64) string {
 	return strings.TrimSuffix(t.Format(time.DateTime), ":00")
 }
 
-// merge gives each cell of a merged range its value, unless the range is all that its row has, as in a title.
+// merge fills the empty cells of a merged range with its value, unless its row has no other value and it covers
+// several columns, as a title does.
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
@@ -269,7 +273,7 @@ func (b *book) merge() {
 	}
 }
 
-// filled counts the cells with a value.
+// filled returns the number of cells with a value.
 func filled(cells []string) (n int) {
 	for _, c := range cells {
 		if c != "" {
@@ -279,8 +283,8 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them: the first rows with one value
-// as paragraphs, the others as a table.
+// blocks writes each run of rows without an empty row between them: leading rows with a single value as
+// paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
 		if i < len(b.rows) && b.numbers[i] == b.numbers[i-1]+1 {
@@ -293,7 +297,7 @@ func (b *book) blocks() {
 	}
 }
 
-// block writes a table under its first row, or under the header before if that has numbers.
+// block writes a table. Its header is the first row, or, if that has numbers, the header of the table before.
 func (b *book) block(rows []load.Line) {
 	left := sheetColumns
 	for _, l := range rows {

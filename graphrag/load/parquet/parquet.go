@@ -12,14 +12,14 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// ErrDamaged is wrapped by the errors for files that are no Parquet files, or incomplete.
-var ErrDamaged = errors.New("no Parquet file, or a damaged one")
+// ErrDamaged is wrapped by errors about files that are not Parquet files, or are incomplete.
+var ErrDamaged = errors.New("not a Parquet file, or a damaged one")
 
-// Open reads the footer of a file. Pages are checked when they are read.
+// Open reads the footer of a file. Damage of pages is found when they are read.
 func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
 	defer caught(&err)
 	if err := footer(at, size); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: read the footer: %w", ErrDamaged, err)
 	}
 	f, err = pq.OpenFile(at, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
@@ -28,14 +28,15 @@ func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
 	return f, nil
 }
 
-// caught makes an error of a panic: the library takes damaged files badly.
+// caught turns a panic into an error: the library panics at some damaged files.
 func caught(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		*err = fmt.Errorf("%w: the parser panicked: %v", ErrDamaged, p)
 	}
 }
 
-// footer checks the length of a file's footer, for which the library makes room: the file ends in it and its length.
+// footer checks the length of the footer, since the library allocates as many bytes. The file ends with the
+// footer and its length.
 func footer(at io.ReaderAt, size int64) error {
 	var tail [8]byte
 	if size < 12 {
@@ -45,17 +46,18 @@ func footer(at io.ReaderAt, size int64) error {
 		return err
 	}
 	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return fmt.Errorf("the footer claims %d bytes of a file of %d", n, size)
+		return fmt.Errorf("the footer claims %d bytes, but the file has %d", n, size)
 	}
 	return nil
 }
 
-// Rows hands out the rows of a file, which are valid until take returns. An error of take ends it.
+// Rows calls take for each row of a file; the row is valid until take returns. An error of take ends the
+// iteration and is returned.
 func Rows(f *pq.File, take func(pq.Row) error) (err error) {
 	defer caught(&err)
 	for _, g := range f.RowGroups() {
 		if g.NumRows() == 0 {
-			continue // its pages need not exist: pyarrow writes a dictionary alone
+			continue // pyarrow writes no data pages for an empty group
 		}
 		if err := group(g, take); err != nil {
 			return err
@@ -66,7 +68,7 @@ func Rows(f *pq.File, take func(pq.Row) error) (err error) {
 
 func group(g pq.RowGroup, take func(pq.Row) error) error {
 	in := g.Rows()
-	defer in.Close() // only read
+	defer in.Close() // only read, so errors do not matter
 	buffer := make([]pq.Row, 64)
 	for {
 		n, err := in.ReadRows(buffer)
@@ -86,10 +88,11 @@ func group(g pq.RowGroup, take func(pq.Row) error) error {
 	}
 }
 
-// MaxSize is the most that the values of a file may take, in bytes, when they are unpacked.
+// MaxSize is the largest size, in bytes, of the unpacked values of a file.
 const MaxSize = 1 << 30
 
-// JSONLines writes the rows of a file as JSON objects, one a line: texts, numbers and lists of them, without null.
+// JSONLines writes the rows of a file as JSON objects, one a line: texts, numbers and lists of them, without
+// null.
 func JSONLines(w io.Writer, at io.ReaderAt, size int64) error {
 	f, err := Open(at, size)
 	if err != nil {
@@ -102,7 +105,7 @@ func JSONLines(w io.Writer, at io.ReaderAt, size int64) error {
 		}
 	}
 	if unpacked > MaxSize {
-		return fmt.Errorf("%d MiB of values, want at most %d", unpacked>>20, MaxSize>>20)
+		return fmt.Errorf("the values take %d MiB unpacked, want at most %d MiB", unpacked>>20, MaxSize>>20)
 	}
 	columns := f.Schema().Columns()
 	to := json.NewEncoder(w)
@@ -110,7 +113,7 @@ func JSONLines(w io.Writer, at io.ReaderAt, size int64) error {
 	return Rows(f, func(values pq.Row) error { return to.Encode(object(columns, values)) })
 }
 
-// object is a row by the names of its columns. A column below another one is a list.
+// object returns a row as values by column name. A nested column becomes a list.
 func object(columns [][]string, values pq.Row) map[string]any {
 	out := make(map[string]any)
 	for _, v := range values {

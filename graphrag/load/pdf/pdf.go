@@ -30,35 +30,38 @@ const (
 	DefaultTimeout  = 2 * time.Minute
 )
 
-// Options are the options of [New]. The zero value is the defaults.
+// Options are the options of [New]. A zero field means its default.
 type Options struct {
-	// MaxPages bounds the pages of a file, Timeout the time for it; 0 means the defaults. A file beyond is an error.
+	// MaxPages limits the pages of a file, Timeout the time to read it; 0 means the default. A file beyond a
+	// limit is an error.
 	MaxPages int
 	Timeout  time.Duration
-	// Cache is a folder for the compiled parser (some seconds); "" compiles it in each process that reads a PDF.
+	// Cache is a folder for the compiled parser: compiling takes some seconds, and with "" each process that
+	// reads a PDF does it.
 	Cache string
-	// Slow interprets the parser: it starts in a tenth of the time and is several times slower.
+	// Slow interprets the parser: it starts in a tenth of the time, and runs several times slower.
 	Slow bool
 }
 
-// maxMemory is the memory of the parser beside the file, in pages of 64 KiB: 40 MiB. The process grows by 200 MB.
+// maxMemory limits the memory of the parser, apart from the file, in pages of 64 KiB: 40 MiB in all. The
+// process needs 200 MB more.
 const maxMemory = 40 << 20 >> 16
 
 // Reader reads PDF files, one at a time. It is safe for concurrent use.
 type Reader struct {
 	o     Options
 	mu    sync.Mutex
-	pool  pdfium.Pool // nil before the first file
+	pool  pdfium.Pool // nil until the first file is read
 	cache wazero.CompilationCache
 }
 
-// New returns a reader. The parser is started with the first file.
+// New returns a reader. It starts the parser when it reads the first file.
 func New(o Options) *Reader {
 	o.MaxPages, o.Timeout = cmp.Or(o.MaxPages, DefaultMaxPages), cmp.Or(o.Timeout, DefaultTimeout)
 	return &Reader{o: o}
 }
 
-// Read is a [load.Format].
+// Read implements [load.Format].
 func (r *Reader) Read(name string, data []byte) (*load.File, error) {
 	f, err := r.read(name, data)
 	if err != nil {
@@ -80,26 +83,26 @@ func (r *Reader) read(name string, data []byte) (*load.File, error) {
 	late := make(chan struct{})
 	timer := time.AfterFunc(r.o.Timeout, func() {
 		close(late)
-		_ = parser.Kill() // its current call ends with an error
+		_ = parser.Kill() // makes the current call of the parser fail
 	})
 	title, pages, err := r.pages(parser, data)
 	if !timer.Stop() {
 		<-late
-		return nil, fmt.Errorf("takes longer than %v: left out", r.o.Timeout)
+		return nil, fmt.Errorf("reading takes longer than %v: left out", r.o.Timeout)
 	}
 	if err = errors.Join(err, parser.Close()); err != nil {
-		if strings.Contains(err.Error(), "wasm") { // with a trace of many lines
-			return nil, fmt.Errorf("the parser gave up: the file is damaged, or needs more than %d MiB of memory", maxMemory>>4)
+		if strings.Contains(err.Error(), "wasm") { // the error contains a long stack trace
+			return nil, fmt.Errorf("the parser failed: the file is damaged, or needs more than %d MiB of memory", maxMemory>>4)
 		}
 		return nil, err
 	}
 	if strings.TrimSpace(strings.Join(pages, "")) == "" {
-		return nil, fmt.Errorf("%d pages without text: a scan needs text recognition", len(pages))
+		return nil, fmt.Errorf("the %d pages have no text: a scan needs text recognition", len(pages))
 	}
 	return load.Paged(name, title, pages), nil
 }
 
-// start makes the sandbox: no folder is mounted, and what the parser prints is lost.
+// start starts the parser in a sandbox: it sees no folder, and its output is discarded.
 func (r *Reader) start() (err error) {
 	if r.pool != nil {
 		return nil
@@ -121,7 +124,7 @@ func (r *Reader) start() (err error) {
 	return err
 }
 
-// pages reads the title and the text of each page. The parser's own panics are errors.
+// pages returns the title and the text of each page. A panic of the parser becomes an error.
 func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,7 +134,7 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 	open, err := parser.OpenDocument(&requests.OpenDocument{FileReader: bytes.NewReader(data), FileReaderSize: int64(len(data))})
 	switch {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
-		return "", nil, errors.New("encrypted: save it without a password")
+		return "", nil, errors.New("the file is encrypted: save it without a password")
 	case err != nil:
 		return "", nil, err
 	}
@@ -140,7 +143,7 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 		return "", nil, err
 	}
 	if count.PageCount > r.o.MaxPages {
-		return "", nil, fmt.Errorf("%d pages, at most %d are read", count.PageCount, r.o.MaxPages)
+		return "", nil, fmt.Errorf("the file has %d pages, want at most %d: raise Options.MaxPages", count.PageCount, r.o.MaxPages)
 	}
 	if meta, err := parser.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: open.Document, Tag: "Title"}); err == nil {
 		title = printable(meta.Value, nil)
@@ -162,17 +165,18 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 	return title, pages, nil
 }
 
-// hyphens are the characters that PDFium writes for a hyphen at the end of a line.
+// hyphens replaces the characters that PDFium writes for a hyphen at the end of a line by \x02.
 var hyphens = strings.NewReplacer("\x02\r\n", "\x02", "\ufffe\r\n", "\x02", "\ufffe", "\x02", "\r\n", "\n")
 
-// hyphenated is a word with a hyphen at the end of a line.
+// hyphenated matches a word with a hyphen at the end of a line.
 var hyphenated = regexp.MustCompile(`[^\s\x02]*\x02[^\s\x02]*(\x02[^\s\x02]*)*`)
 
-// letters are a word inside of a line, perhaps with a hyphen.
+// letters matches a word within a line, perhaps with a hyphen.
 var letters = regexp.MustCompile(`\pL+(-\pL+)?`)
 
-// joined joins the parts of a word from two lines. The hyphen stays beside another one ("state-of-the-art"), before a
-// capital or a digit ("Jean-Paul"), and where lines have the word with it alone ("co-operative").
+// joined joins the parts of a word that hyphens at the end of lines divide. A hyphen stays if the word has
+// another one ("state-of-the-art"), before a capital or a digit ("Jean-Paul"), and if the word occurs within a
+// line only with it ("co-operative").
 func joined(word string, written map[string]bool) string {
 	parts, hyphen := strings.Split(word, "\x02"), strings.Contains(word, "-")
 	for i, part := range parts[1:] {
@@ -186,7 +190,7 @@ func joined(word string, written map[string]bool) string {
 	return strings.Join(parts, "")
 }
 
-// printable is the text of a page without hyphenation and control characters.
+// printable returns the text of a page without control characters and without hyphens at the end of lines.
 func printable(s string, written map[string]bool) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
@@ -196,7 +200,7 @@ func printable(s string, written map[string]bool) string {
 	}, hyphenated.ReplaceAllStringFunc(hyphens.Replace(strings.ToValidUTF8(s, "")), func(word string) string { return joined(word, written) }))
 }
 
-// Close ends the parser.
+// Close stops the parser.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

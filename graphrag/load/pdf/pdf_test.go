@@ -63,7 +63,7 @@ func TestRead(t *testing.T) {
 		want string
 	}{
 		"scan.pdf":   {file("", ""), "scan"},
-		"many.pdf":   {file("", "a", "b", "c", "d"), "4 pages, at most 3"},
+		"many.pdf":   {file("", "a", "b", "c", "d"), "4 pages, want at most 3"},
 		"locked.pdf": {file("/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -1/O<"+strings.Repeat("00", 32)+">/U<"+strings.Repeat("00", 32)+">>>/ID[<00><00>]", "x"), "encrypted"},
 		"broken.pdf": {[]byte("%PDF-1.4\nnothing"), ""},
 		"half.pdf":   {good[:len(good)/3], ""},

@@ -28,10 +28,8 @@ type collection struct {
 	open  map[string]*generation
 }
 
-// Schema implements [store.Collection].
 func (c *collection) Schema() store.Schema { return c.entry.Schema }
 
-// Write implements [store.Collection].
 func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -55,7 +53,7 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 	return &handle{g: g}, nil
 }
 
-// check returns why the collection cannot be used.
+// check returns an error if the collection or its store cannot be used, joined with err.
 func (c *collection) check(ctx context.Context, err error) error {
 	if c.store.collections[c.name] != c {
 		err = errors.Join(err, fmt.Errorf("%w: the collection was dropped", store.ErrNotFound))
@@ -63,7 +61,7 @@ func (c *collection) check(ctx context.Context, err error) error {
 	return errors.Join(err, ctx.Err(), errIf(c.store.closed, errClosed))
 }
 
-// generation opens a generation, once.
+// generation returns the state of a generation, and opens it at the first call.
 func (c *collection) generation(name string) (*generation, error) {
 	if g := c.open[name]; g != nil {
 		return g, nil
@@ -76,7 +74,7 @@ func (c *collection) generation(name string) (*generation, error) {
 	return g, nil
 }
 
-// commit durably replaces the segments of a generation, then calls show.
+// commit replaces the segments of a generation in the catalog, then calls show.
 func (c *collection) commit(g *generation, now parts, show func()) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -94,14 +92,14 @@ func (c *collection) commit(g *generation, now parts, show func()) error {
 	return err
 }
 
-// Fork implements [store.Collection]. The generations share their segments. It is on disk once it was
-// flushed.
+// Fork implements [store.Collection]. The two generations share segments. The catalog on disk has the new one
+// after its first flush.
 func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	err := c.check(ctx, cmp.Or(store.CheckName("generation", next), errIf(c.store.lock == nil, errReader)))
 	if _, ok := c.entry.Generations[next]; ok {
-		err = errors.Join(err, fmt.Errorf("%w: it is there already: discard it, or take another name", store.ErrConflict))
+		err = errors.Join(err, fmt.Errorf("%w: a generation of this name exists: discard it, or choose another name", store.ErrConflict))
 	}
 	if _, ok := c.entry.Generations[from]; !ok {
 		err = errors.Join(err, fmt.Errorf("%w: there is no generation %q", store.ErrNotFound, from))
@@ -125,8 +123,8 @@ func (c *collection) Fork(ctx context.Context, next, from string) (store.Generat
 	return &handle{g: fork}, v.release()
 }
 
-// Pin implements [store.Collection]. What another process has published meanwhile is read, and read
-// again if it has replaced segments before they were opened.
+// Pin implements [store.Collection]. With Options.ReadOnly it reads the catalog again, and once more if another
+// process has replaced segments before they were opened.
 func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -157,13 +155,13 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	}
 }
 
-// same reports whether a generation has the same segments in another state of the entry.
+// same reports whether a generation has the same segments in both entries.
 func (e *entry) same(other *entry, name string) bool {
 	return maps.EqualFunc(e.Generations[name], other.Generations[name], slices.Equal[[]int])
 }
 
-// Publish implements [store.Collection]. What was not flushed is flushed, and small
-// segments are merged, before the generation is shown; of a fork only when they are many.
+// Publish implements [store.Collection]. First it flushes pending items and merges small segments; in a fork it
+// merges them only if they are many.
 func (c *collection) Publish(ctx context.Context, name, was string) error {
 	g, err := c.known(ctx, name)
 	if err == nil {
@@ -177,7 +175,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	is := c.entry.Published
 	if err := c.check(ctx, nil); err != nil || is != was {
 		return fmt.Errorf("disk: %s: publish %q: %w", c.name, name, errors.Join(err, errIf(is != was,
-			fmt.Errorf("%w: generation %q is published, not %q: look at it and decide again", store.ErrConflict, is, was))))
+			fmt.Errorf("%w: the published generation is %q, not %q: read it, and publish again if you still want to", store.ErrConflict, is, was))))
 	}
 	return c.store.commit(func() func() {
 		c.entry.Published = name
@@ -185,13 +183,13 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	})
 }
 
-// known opens a generation that exists.
+// known returns a generation, or an error if there is none of that name.
 func (c *collection) known(ctx context.Context, name string) (*generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	err := c.check(ctx, nil)
 	if _, ok := c.entry.Generations[name]; !ok {
-		err = errors.Join(err, fmt.Errorf("%w: there are %q", store.ErrNotFound, slices.Sorted(maps.Keys(c.entry.Generations))))
+		err = errors.Join(err, fmt.Errorf("generation %w: the collection has %q", store.ErrNotFound, slices.Sorted(maps.Keys(c.entry.Generations))))
 	}
 	if err != nil {
 		return nil, err
@@ -199,7 +197,6 @@ func (c *collection) known(ctx context.Context, name string) (*generation, error
 	return c.generation(name)
 }
 
-// Generations implements [store.Collection].
 func (c *collection) Generations(ctx context.Context) ([]string, string, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -209,7 +206,6 @@ func (c *collection) Generations(ctx context.Context) ([]string, string, error) 
 	return slices.Sorted(maps.Keys(c.entry.Generations)), c.entry.Published, nil
 }
 
-// Discard implements [store.Collection].
 func (c *collection) Discard(ctx context.Context, name string) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -220,7 +216,7 @@ func (c *collection) Discard(ctx context.Context, name string) error {
 	case !ok:
 		err = store.ErrNotFound
 	case name == c.entry.Published:
-		err = fmt.Errorf("%w: it is published: publish another before", store.ErrConflict)
+		err = fmt.Errorf("%w: the generation is published: publish another one first", store.ErrConflict)
 	default:
 		err = c.store.commit(func() func() {
 			delete(c.entry.Generations, name)
@@ -245,10 +241,10 @@ type catalog struct {
 	Version     int               `json:"version"`
 	Next        int               `json:"next_segment"`
 	Collections map[string]*entry `json:"collections"`
-	Sum         uint32            `json:"sum"` // of its JSON where it is 0
+	Sum         uint32            `json:"sum"` // checksum of the JSON with a Sum of 0
 }
 
-// sum is the checksum of the catalog.
+// sum returns the checksum of the catalog.
 func (c catalog) sum() (uint32, error) {
 	c.Sum = 0
 	data, err := json.Marshal(c)
@@ -262,19 +258,19 @@ type entry struct {
 	Generations map[string]parts `json:"generations"`
 }
 
-// parts are the numbers of the segments of a generation, by table.
+// parts holds the numbers of the segments of a generation, by table.
 type parts map[string][]int
 
-// readCatalog reads the catalog of a folder; a new folder has an empty one.
+// readCatalog reads the catalog of a folder. For a new folder it returns an empty one.
 func readCatalog(dir string) (*catalog, error) {
 	c := &catalog{Version: catalogVersion, Collections: map[string]*entry{}}
 	name := filepath.Join(dir, catalogName)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		// A catalog is written before any segment, so a folder with segments and
-		// without a catalog is not a store.
+		// The first catalog is written before any segment, so a folder with segments and no catalog is no
+		// store.
 		if entries, _ := os.ReadDir(filepath.Join(dir, segmentsFolder)); len(entries) > 0 {
-			return nil, fmt.Errorf("%s: %w: there is a folder %q and no catalog, so it is no store: restore the catalog, or name another folder", dir, store.ErrMismatch, segmentsFolder)
+			return nil, fmt.Errorf("%s: %w: the folder has a subfolder %q but no catalog: restore the catalog, or choose another folder", dir, store.ErrMismatch, segmentsFolder)
 		}
 		return c, nil
 	}
@@ -283,18 +279,18 @@ func readCatalog(dir string) (*catalog, error) {
 	}
 	c.Version = 0
 	if err := json.Unmarshal(data, c); err != nil {
-		return nil, fmt.Errorf("%s: %w: it is no catalog: restore it, or name another folder: %w", name, store.ErrMismatch, err)
+		return nil, fmt.Errorf("%s: %w: the file is not the catalog of a store: restore it, or choose another folder: %w", name, store.ErrMismatch, err)
 	}
 	if c.Version != catalogVersion || c.Collections == nil {
-		return nil, fmt.Errorf("%s: %w: it is of version %d, and %d is known: open it with the release that wrote it, or build it again", name, store.ErrMismatch, c.Version, catalogVersion)
+		return nil, fmt.Errorf("%s: %w: the catalog has version %d, this release needs %d: open the store with the release that wrote it, or build it again", name, store.ErrMismatch, c.Version, catalogVersion)
 	}
 	if sum, err := c.sum(); err != nil || sum != c.Sum {
-		return nil, errors.Join(fmt.Errorf("%s: %w: its bytes are not those that were written: restore it, or build the store again", name, store.ErrMismatch), err)
+		return nil, errors.Join(fmt.Errorf("%s: %w: the checksum does not match, the file is damaged: restore it, or build the store again", name, store.ErrMismatch), err)
 	}
 	return c, nil
 }
 
-// save makes the catalog durable.
+// save writes the catalog durably.
 func (c *catalog) save(dir string) (err error) {
 	if c.Sum, err = c.sum(); err != nil {
 		return err
@@ -306,7 +302,7 @@ func (c *catalog) save(dir string) (err error) {
 	})
 }
 
-// names returns the segments in the catalog.
+// names returns the numbers of the segments in the catalog, which name their folders.
 func (c *catalog) names() map[string]bool {
 	all := map[string]bool{}
 	for _, listed := range c.Collections {
@@ -321,7 +317,7 @@ func (c *catalog) names() map[string]bool {
 	return all
 }
 
-// sweep removes segments that are not in the catalog, left by a killed flush.
+// sweep removes segments that are not in the catalog: a flush was killed before it ended.
 func (c *catalog) sweep(dir string) error {
 	dir = filepath.Join(dir, segmentsFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
 
-// column holds a field: its distinct values, and for each row the number of its own, -1 if none.
+// column holds a field: its distinct values, and the number of the value of each row, -1 without one.
 type column struct {
 	codes  []int32
 	values texts
 }
 
-// encode returns a value of a field as bytes: its kind, and the value.
+// encode returns the value of a field as bytes: a byte for its type, then the value.
 func encode(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -41,7 +41,7 @@ func encode(v any) string {
 	}
 }
 
-// decode is the inverse of encode; nil for damaged bytes.
+// decode is the inverse of encode. It returns nil for damaged bytes.
 func decode(b []byte) any {
 	if len(b) == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (c *columnWriter) add(row int32, v any) {
 	c.codes = append(c.codes, n)
 }
 
-// fill appends rows without a value.
+// fill appends -1 for rows without a value, up to a number of rows.
 func (c *columnWriter) fill(rows int32) {
 	for int32(len(c.codes)) < rows {
 		c.codes = append(c.codes, -1)
@@ -112,7 +112,7 @@ func viewColumn(f *flat.Folder, name string, rows int) (c column, err error) {
 	return c, err
 }
 
-// at returns the value of a row, nil if it has none.
+// at returns the value of a row, nil without one.
 func (c column) at(row int) any {
 	if code := c.codes[row]; code >= 0 && int(code) < c.values.len() {
 		return decode(c.values.bytes(int(code)))
@@ -120,7 +120,7 @@ func (c column) at(row int) any {
 	return nil
 }
 
-// all are the distinct values.
+// all returns the distinct values.
 func (c column) all() []any {
 	out := make([]any, c.values.len())
 	for i := range out {
@@ -129,20 +129,20 @@ func (c column) all() []any {
 	return out
 }
 
-// meeting holds, of each segment of a stack, the live rows that meet a condition, and their vectors; nil
-// is all.
+// meeting holds, for each segment of a stack, the live rows that meet a condition and their vectors; nil is
+// all.
 type meeting struct {
 	rows, vectors []bm25.Docs
-	words         func() (*bm25.Collection, error) // of a table with words
+	words         func() (*bm25.Collection, error) // text indexes, limited to the rows
 }
 
-// maxMeetings is the number of conditions of a stack whose rows are cached.
+// maxMeetings limits the conditions for which a stack caches the rows.
 const maxMeetings = 32
 
-// everything is the text of the condition that is always met.
+// everything is the text of the condition that all records meet.
 var everything = graphrag.Condition{}.String()
 
-// among returns what a condition leaves. Values are looked at once while the stack is there.
+// among returns the rows that meet a condition, and caches them in the stack.
 func (s *stack) among(c graphrag.Condition) *meeting {
 	key := c.String()
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *stack) among(c graphrag.Condition) *meeting {
 		}
 		m.vectors[i] = noDocs(len(seg.row))
 		for v, row := range seg.row {
-			if row >= 0 && int(row) < seg.len() && m.rows[i].Has(row) { // files are not trusted
+			if row >= 0 && int(row) < seg.len() && m.rows[i].Has(row) { // files may be damaged
 				m.vectors[i].Add(int32(v))
 			}
 		}
@@ -191,21 +191,21 @@ func (s *stack) among(c graphrag.Condition) *meeting {
 	return m
 }
 
-// hides are rows of earlier segments that a later one replaces or deletes, by the number of the segment.
+// hides holds the rows of earlier segments that a segment replaces or deletes, by the number of the former.
 type hides map[int][]int32
 
-// hide marks the rows of earlier segments that s replaces or deletes.
+// hide adds the rows of earlier segments that s replaces or deletes to the dead ones.
 func (s *segment) hide(below []*segment, dead []bm25.Docs) {
 	for i, b := range below {
 		for _, row := range s.hides[b.number] {
-			if int(row) < b.len() { // files are not trusted
+			if int(row) < b.len() { // files may be damaged
 				dead[i].Add(row)
 			}
 		}
 	}
 }
 
-// hiding returns the rows of segments with one of some sorted ids.
+// hiding returns the rows in earlier segments whose ids are in a sorted list.
 func hiding(ids []string, below []*segment) hides {
 	var list texts
 	for _, id := range ids {
@@ -219,7 +219,7 @@ func hiding(ids []string, below []*segment) hides {
 	return h
 }
 
-// hidden returns what several segments hide of those below.
+// hidden returns the rows that some segments hide in the segments below them.
 func hidden(by, below []*segment) hides {
 	h := hides{}
 	for _, b := range below {
@@ -234,7 +234,7 @@ func hidden(by, below []*segment) hides {
 	return h
 }
 
-// write writes the rows, and returns how many there are of each segment.
+// write writes the rows, and returns pairs of a segment number and its number of rows.
 func (h hides) write(w *flat.Writer) (of [][2]int, err error) {
 	rows, err := flat.NewArray[int32](w, "hides")
 	for _, n := range slices.Sorted(maps.Keys(h)) {

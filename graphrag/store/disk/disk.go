@@ -20,23 +20,23 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Store is a store in a folder. It implements [store.Store].
+// Store implements [store.Store] in a folder.
 type Store struct {
 	dir  string
 	o    Options
-	lock *journal.Journal // nil: for reading alone
+	lock *journal.Journal // nil with Options.ReadOnly
 
 	segments shared
 
-	mu          sync.Mutex // guards the rest, and the catalog on disk
+	mu          sync.Mutex // guards the fields below, and the catalog on disk
 	catalog     *catalog
 	collections map[string]*collection
 	closed      bool
 }
 
-// Open opens the store in a folder, or begins one. A folder is open once at a time:
-// [store.ErrConflict] says that another process has it, [store.ErrMismatch] that it is
-// no store or one of another version.
+// Open opens the store in a folder, or creates one. One process can have it open for writing: otherwise the
+// error is [store.ErrConflict]. It is [store.ErrMismatch] if the folder holds no store, or a store of another
+// version.
 func Open(dir string, o Options) (*Store, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	lock, err := journal.Open(filepath.Join(dir, lockName), journal.Header{Schema: "wildgraph store lock"}, journal.Options{})
 	if errors.Is(err, journal.ErrLocked) {
-		return nil, fmt.Errorf("disk: open %s: %w: another process has it open: close that, or name another folder", dir, store.ErrConflict)
+		return nil, fmt.Errorf("disk: open %s: %w: another process has the store open: end that process, or choose another folder", dir, store.ErrConflict)
 	}
 	if err != nil {
 		return nil, errIn("open "+dir, err)
@@ -114,7 +114,8 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 	return s.open(name, e)
 }
 
-// entry is a collection in the catalog, which a reader reads again; s.mu is held.
+// entry returns the catalog entry of a collection, nil if there is none. With Options.ReadOnly it reads the
+// catalog again. The caller holds s.mu.
 func (s *Store) entry(name string) (*entry, error) {
 	var err error
 	if s.lock == nil && !s.closed {
@@ -134,7 +135,7 @@ func (s *Store) Open(ctx context.Context, name string) (store.Collection, error)
 		return nil, errors.Join(ctx.Err(), errIf(s.closed, errClosed), err)
 	}
 	if e == nil {
-		return nil, fmt.Errorf("disk: open collection %q: %w: create it first; there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(s.catalog.Collections)))
+		return nil, fmt.Errorf("disk: open collection %q: %w: create it first; the store has the collections %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(s.catalog.Collections)))
 	}
 	return s.open(name, e)
 }
@@ -146,7 +147,7 @@ func errIf(is bool, err error) error {
 	return nil
 }
 
-// open opens a collection; s.mu is held.
+// open opens a collection. The caller holds s.mu.
 func (s *Store) open(name string, e *entry) (*collection, error) {
 	if err := e.Schema.CheckAnalyzer(s.o.Analyzer.Name()); err != nil {
 		return nil, fmt.Errorf("disk: collection %q: %w", name, err)
@@ -192,8 +193,8 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	return err
 }
 
-// forget removes the segments of a generation that the catalog does not name any more,
-// as soon as they are not read; s.mu is held.
+// forget closes a generation that was removed from the catalog, and removes its segments when no reader uses
+// them. The caller holds s.mu.
 func (s *Store) forget(c *collection, name string, of parts) error {
 	if c != nil && c.open[name] != nil {
 		g := c.open[name]
@@ -212,8 +213,7 @@ func (s *Store) forget(c *collection, name string, of parts) error {
 	return errors.Join(errs...)
 }
 
-// drop marks the segments that the catalog does not name, so that their last user removes them; s.mu is
-// held.
+// drop marks segments that are not in the catalog: their last release removes them. The caller holds s.mu.
 func (s *Store) drop(some ...*segment) {
 	named := s.catalog.names()
 	for _, x := range some {
@@ -221,8 +221,8 @@ func (s *Store) drop(some ...*segment) {
 	}
 }
 
-// reload reads the catalog of a store that another process may write; s.mu is held, or s is new.
-// Generations that changed are opened again when they are pinned.
+// reload reads the catalog of a store that another process may write. Generations that changed are opened again
+// when they are pinned. The caller holds s.mu, unless s is new.
 func (s *Store) reload() error {
 	now, err := readCatalog(s.dir)
 	if err != nil {
@@ -254,8 +254,7 @@ func (s *Store) number() int {
 	return s.catalog.Next
 }
 
-// commit changes the catalog, on disk as well; s.mu is held. If it cannot be written
-// the change is undone.
+// commit changes the catalog and writes it to disk, or else undoes the change. The caller holds s.mu.
 func (s *Store) commit(change func() (undo func())) error {
 	if s.lock == nil {
 		return errReader
@@ -263,20 +262,19 @@ func (s *Store) commit(change func() (undo func())) error {
 	undo := change()
 	if err := s.catalog.save(s.dir); err != nil {
 		undo()
-		return fmt.Errorf("disk: %w", err)
+		return fmt.Errorf("disk: write catalog: %w", err)
 	}
 	return nil
 }
 
 var errReader = fmt.Errorf("disk: %w: the store was opened with Options.ReadOnly", store.ErrReadOnly)
 
-// folder returns the folder of a segment.
 func (s *Store) folder(number int) string {
 	return filepath.Join(s.dir, segmentsFolder, strconv.Itoa(number))
 }
 
-// Close implements [store.Store]. A flush that is under way fails, and Close waits for
-// it. What is pinned stays readable until it is closed.
+// Close implements [store.Store]. It waits for a flush in progress, which fails. Pinned generations stay
+// readable until they are closed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -311,17 +309,15 @@ const (
 
 // Options of a store.
 type Options struct {
-	// Analyzer makes the words of texts and queries; nil means [text.Default].
-	// Collections that were made with another cannot be opened.
+	// Analyzer makes the words of texts and queries; nil means [text.Default]. A collection that was made with
+	// another analyzer cannot be opened.
 	Analyzer text.Analyzer
-	// Memory is how many bytes are held, about, before they are written as a segment
-	// without waiting for Flush.
+	// Memory is the approximate number of bytes of puts in memory; more are flushed without a call of Flush.
 	Memory int
-	// SegmentRows is the number of rows from which on a segment is not merged with
-	// others.
+	// SegmentRows is a number of rows: a segment with as many is not merged with others.
 	SegmentRows int
-	// ReadOnly opens a store that another process may be writing, without a lock: Pin returns
-	// what is published by then.
+	// ReadOnly opens a store without a lock, even while another process writes it: Pin returns the generation
+	// that is published at that time.
 	ReadOnly bool
 }
 

@@ -7,20 +7,18 @@
 //	segments/N/     what was flushed at once, and never changes: rows, words, vectors,
 //	                or triples
 //
-// What is put is kept in memory until Flush, or until there is much of it, and then
-// written as a segment. A later segment hides what it replaces or deletes in those
-// before. Small segments are merged as they become many, as in a log-structured merge
-// tree (O'Neil and others, 1996); large ones stay as they are, so a corpus that is
-// loaded at once is written once. Whatever the segments, words are ranked as if all
-// were in one index, by [bm25.Collection].
+// Puts are kept in memory until Flush, or until they exceed [Options].Memory, and are then written as a
+// segment. A later segment hides the records of earlier segments that it replaces or deletes. When small
+// segments become many they are merged, as in a log-structured merge tree (O'Neil and others, 1996); large ones
+// are not, so a corpus that is loaded in one go is written once. Words are ranked as if all segments were one
+// index, by [bm25.Collection].
 //
-// A flush, and a publication, is one replacement of the catalog: a process that is
-// killed, or a disk that is full, leaves what was flushed before, and nothing else. What
-// exceeds [Options].Memory is flushed without being asked for, so that a generation that was
-// closed between two flushes may hold a part of what was put since the first.
-// Segments that the catalog does not name are removed when the store is opened.
+// A flush or a publication is one replacement of the catalog: if the process is killed, or the disk is full,
+// the store contains exactly the earlier flushes. Because puts that exceed [Options].Memory are flushed without
+// a call, a generation that was closed between two flushes may contain a part of the later puts. Segments that
+// are not in the catalog are removed when the store is opened.
 //
-// Segments are mapped into memory, so that a collection may be larger than that.
-// Vectors are compared by codes of a byte a component and then exactly: of all rows, or
-// of the share that their signs say is nearest to the query ([vector.Params]).
+// Segments are mapped into memory, so a collection may be larger than memory. Vectors are compared first by
+// codes of one byte a component, then exactly: all rows, or the share of rows whose signs are most similar to
+// the signs of the query ([vector.Params]).
 package disk

@@ -31,7 +31,6 @@ func (e edges) read(ctx context.Context, doing string, do func(*stack) error) er
 	return e.wrap(doing, e.handle.read(ctx, edgesName, do))
 }
 
-// PutTriples implements [store.Triples].
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	good, bad := store.Accept(ts, store.Triple.ID, store.CheckTriple)
 	err := e.handle.put(ctx, func(g *generation) {
@@ -47,7 +46,6 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	return e.wrap("put", cmp.Or(err, bad))
 }
 
-// DeleteTriples implements [store.Triples].
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	return e.wrap("delete", e.handle.put(ctx, func(g *generation) {
 		for _, id := range ids {
@@ -56,7 +54,6 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	}))
 }
 
-// SearchTriples implements [store.Triples].
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	hits := make([][]store.TripleHit, len(queries))
 	err := e.read(ctx, "search", func(s *stack) error {
@@ -75,7 +72,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	return hits, err
 }
 
-// keep is the condition that a triple is live; nil if all are.
+// keep returns a function that reports whether a triple is live; nil if all triples are.
 func (s *stack) keep() func(part int, row int32) bool {
 	if !slices.ContainsFunc(s.dead, func(d bm25.Docs) bool { return d.Len() > 0 }) {
 		return nil
@@ -83,10 +80,9 @@ func (s *stack) keep() func(part int, row int32) bool {
 	return func(part int, row int32) bool { return !s.dead[part].Has(row) }
 }
 
-// condition is one on the rows of a segment.
+// condition reports whether a row of a segment is wanted.
 type condition func(row int32) bool
 
-// Neighbors implements [store.Triples].
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
@@ -98,7 +94,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return found, err
 }
 
-// neighbors are the triples of an entity.
+// neighbors returns the triples of an entity.
 func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	limit := cmp.Or(o.Limit, math.MaxInt)
 	rows, total := make([][]int32, len(s.segments)), 0
@@ -118,8 +114,8 @@ func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	return s.merged(best, rows, keep, limit), err
 }
 
-// like are the k of some rows that a search for a text finds first. It scores these
-// rows alone: even of a hub they are few beside all that have a word of the text.
+// like returns the k of the given rows that a search for a text finds first. It scores only these rows: an
+// entity has few triples compared with all that contain a word of the text.
 func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]place, error) {
 	words, err := s.words()
 	if err != nil {
@@ -127,7 +123,7 @@ func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]pl
 	}
 	var found []place
 	var scores []float64
-	var top rank.Top[int32] // of the scores
+	var top rank.Top[int32] // numbers in found
 	top.Reset(k)
 	for n, list := range rows {
 		scores = words.Scores(text, n, list, scores)
@@ -141,8 +137,8 @@ func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]pl
 	return s.best(found, k), nil
 }
 
-// merged returns the triples of places, and the triples of the other rows of each
-// segment, which are sorted by id, all sorted by id, up to a limit.
+// merged returns the triples at first, in their order, then the triples of the other rows by id, up to a limit.
+// The rows of each segment are sorted by id.
 func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit int) (list []store.Triple) {
 	held := make(map[place]bool, len(first))
 	for _, p := range first {
@@ -172,7 +168,7 @@ func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit in
 	return list
 }
 
-// near is the condition that a triple is one of an entity that is wanted.
+// near returns a condition: the triple is live and is one of the entity that the options select.
 func (s *segment) near(entity int32, o store.Near, dead bm25.Docs) condition {
 	return func(row int32) bool {
 		head, tail := s.edges.Ends(row)
@@ -183,12 +179,10 @@ func (s *segment) near(entity int32, o store.Near, dead bm25.Docs) condition {
 
 func noRow(int32) bool { return false }
 
-// AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
 	return every(ctx, e.read, func(s *stack) iter.Seq2[string, store.Triple] { return s.triples(after) })
 }
 
-// CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
 	err = e.read(ctx, "count", func(s *stack) error { n = s.live; return nil })
 	return n, err

@@ -26,11 +26,11 @@ import (
 // fan is the number of segments of similar size that are merged into one.
 const fan = 8
 
-// leastRows is the number of rows up to which all segments count as one size.
+// leastRows is a limit: segments with fewer rows count as equal in size.
 const leastRows = 2048
 
-// flush writes pending items as segments, merges crowded segments (with all, any two small
-// ones), and shows the result. If it fails, the items are pending again.
+// flush writes pending items as segments, merges segments, and makes the result visible. With all, small
+// segments are merged even if there are only two. If it fails, the items are pending again.
 func (g *generation) flush(ctx context.Context, all bool) error {
 	g.flushing.Lock()
 	defer g.flushing.Unlock()
@@ -58,7 +58,7 @@ func (g *generation) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// restore makes items pending again after a failed flush; newer ones win.
+// restore makes items pending again after a failed flush. Items put meanwhile replace those with the same id.
 func (g *generation) restore(records map[string]*pending[store.Record], triples *pending[store.Triple]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,15 +69,15 @@ func (g *generation) restore(records map[string]*pending[store.Record], triples 
 	g.records, g.edges = records, triples
 }
 
-// flush is a new state of a generation in the making.
+// flush builds the state of a generation after a flush.
 type flush struct {
 	g      *generation
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	stacks map[string]*stack
-	made   []*segment // some may be merged again at once
+	made   []*segment // segments written, some of them merged again since
 }
 
-// write flushes the tables side by side: most of the time they wait for the disk.
+// write flushes the tables concurrently: most of the time they wait for the disk.
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
 	tables := slices.Collect(f.g.tables())
 	return par.Each(ctx, len(tables), len(tables), func(i int) error { return f.one(ctx, tables[i], records[tables[i]], triples, all) })
@@ -111,14 +111,13 @@ func (f *flush) one(ctx context.Context, name string, records *pending[store.Rec
 	}
 }
 
-// of returns the stack of a table.
 func (f *flush) of(name string) *stack {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stacks[name]
 }
 
-// push writes a segment and puts it on the first on segments of a stack.
+// push writes a segment and replaces all segments of a stack after the first on by it.
 func (f *flush) push(tableName string, on int, write func(dir string) error) error {
 	n := f.g.home.store.number()
 	dir := f.g.home.store.folder(n)
@@ -126,7 +125,7 @@ func (f *flush) push(tableName string, on int, write func(dir string) error) err
 	if err == nil {
 		err = write(dir)
 	}
-	if err == nil { // the folder's entry has to be durable too
+	if err == nil { // the entry of the segment in its parent folder has to be durable too
 		err = errors.Join(flat.SyncDir(dir), flat.SyncDir(filepath.Dir(dir)))
 	}
 	var s *segment
@@ -143,9 +142,9 @@ func (f *flush) push(tableName string, on int, write func(dir string) error) err
 	return nil
 }
 
-// crowded returns the first of the top segments that should be merged, or -1. Only small
-// segments are merged, so that the result is hardly larger than large. With all, every
-// small segment is merged, and every one that is mostly dead.
+// crowded returns the index from which on all segments should be merged, or -1. Only small segments are merged,
+// so that the result has hardly more rows than large. With all, every small segment is merged, and every
+// segment of which most rows are dead.
 func (s *stack) crowded(large int, all bool) int {
 	top, small := len(s.segments), max(1, large/fan)
 	below := func(rows int) (from int) {
@@ -159,7 +158,7 @@ func (s *stack) crowded(large int, all bool) int {
 		}
 	}
 	above := 0
-	for i := top - 1; i >= 0; i-- { // what is mostly dead, unless that writes more than it saves
+	for i := top - 1; i >= 0; i-- { // segments with mostly dead rows, unless more rows follow them
 		rows := s.segments[i].len()
 		if 2*s.dead[i].Len() > rows && (all || rows >= above) {
 			return i
@@ -196,7 +195,7 @@ func (f *flush) merge(ctx context.Context, tableName string, from int) error {
 	})
 }
 
-// order returns the text indexes with the new row of each live row after a merge.
+// order returns the text indexes of the segments, with the row numbers that live rows get by a merge.
 func (s *stack) order() []bm25.Part {
 	indexes := make([]bm25.Part, len(s.segments))
 	for i, seg := range s.segments {
@@ -228,7 +227,7 @@ func (s *stack) triples(after string) iter.Seq2[string, store.Triple] {
 	}
 }
 
-// show makes the new state durable and visible.
+// show commits the new state to the catalog and makes it visible to readers.
 func (f *flush) show(old *view) error {
 	now := parts{}
 	for tableName, s := range f.stacks {
@@ -245,7 +244,7 @@ func (f *flush) show(old *view) error {
 	if err != nil {
 		return err
 	}
-	// A folder that cannot be removed now is removed when the store is opened.
+	// A folder that cannot be removed now is removed when the store is next opened.
 	_ = release(f.made)
 	_ = old.release()
 	return nil
@@ -259,13 +258,13 @@ func (f *flush) undo() error {
 	return release(f.made)
 }
 
-// pending holds the items put since the last flush by id; nil means deleted.
+// pending holds the items put since the last flush, by id; nil is a deletion.
 type pending[T any] struct {
 	items map[string]*T
 	bytes int
 }
 
-// overhead estimates the memory of an item beside its own bytes.
+// overhead estimates the memory of an item without its own bytes.
 const overhead = 256
 
 func (p *pending[T]) put(id string, item *T, bytes int) {
@@ -276,14 +275,14 @@ func (p *pending[T]) put(id string, item *T, bytes int) {
 	p.bytes += bytes + overhead
 }
 
-// sorted returns the ids of puts, in order, and what puts and deletions hide.
+// sorted returns the ids of puts, in order, and the rows that puts and deletions hide in the segments below.
 func (p *pending[T]) sorted(below []*segment) (put []string, h hides) {
 	ids := slices.Sorted(maps.Keys(p.items))
 	h = hiding(ids, below)
 	return slices.DeleteFunc(ids, func(id string) bool { return p.items[id] == nil }), h
 }
 
-// all yields the items of the ids.
+// all yields the pending items with the given ids.
 func (p *pending[T]) all(ids []string) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for _, id := range ids {
@@ -300,7 +299,7 @@ func sizeOf(r store.Record) int {
 	return len(r.ID) + len(r.Scope) + len(r.Title) + len(r.Text) + 4*len(r.Vector) + len(r.Data) + group*((len(r.Fields)+7)/8)
 }
 
-// values drops the keys of a sequence.
+// values yields the values of a sequence without the keys.
 func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, v := range all {
@@ -311,7 +310,7 @@ func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 	}
 }
 
-// update applies newer puts and deletions.
+// update adds newer puts and deletions.
 func (p *pending[T]) update(newer *pending[T]) {
 	for id, item := range newer.items {
 		p.put(id, item, 0)
@@ -319,8 +318,8 @@ func (p *pending[T]) update(newer *pending[T]) {
 	p.bytes += newer.bytes - overhead*len(newer.items)
 }
 
-// writeTable writes a segment of n records in the order of their ids, and what it hides.
-// merge, if set, builds the text index from the indexes of other segments.
+// writeTable writes a segment of n records in the order of their ids, and the rows that it hides. merge, if
+// set, builds the text index from the indexes of other segments.
 func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], h hides, merge func(dir string) error, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {
@@ -353,7 +352,7 @@ func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int
 	return w.Close(meta)
 }
 
-// names are the fields in order.
+// names returns the names of the fields, in order.
 func (t *tableWriter) names() []string { return slices.Sorted(maps.Keys(t.fields)) }
 
 // tableWriter writes a segment of a table, record by record.
@@ -362,7 +361,7 @@ type tableWriter struct {
 	w                                 *flat.Writer
 	ids, scopes, titles, bodies, data textsWriter
 	place, rows                       flat.Array[int32]
-	row, vector                       int32 // next numbers
+	row, vector                       int32 // number of the next row, of the next vector
 	vectors                           *vector.Writer
 	merge                             func(dir string) error
 	chunks                            []graphrag.Chunk
@@ -382,7 +381,7 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	return errors.Join(err1, err2, err3)
 }
 
-// openArrays begins pairs of a name and a *textsWriter.
+// openArrays creates arrays, given as pairs of a name and a *textsWriter.
 func openArrays(w *flat.Writer, pairs ...any) (err error) {
 	for i := 0; i < len(pairs) && err == nil; i += 2 {
 		*pairs[i+1].(*textsWriter), err = newTexts(w, pairs[i].(string))
@@ -441,7 +440,7 @@ func (t *tableWriter) finish(ctx context.Context, dir string, o Options) error {
 		return nil
 	}
 	vectors := t.vectors
-	t.vectors = nil // Close closes it even if it fails
+	t.vectors = nil // Close releases the writer even if it fails
 	return vectors.Close()
 }
 
@@ -456,7 +455,7 @@ func (t *tableWriter) writeWords(ctx context.Context, dir string, o Options) err
 	return bm25.Merge(ctx, dir, words)
 }
 
-// writeEdges writes a segment of triples in the order of their ids, and what it hides.
+// writeEdges writes a segment of triples in the order of their ids, and the rows that it hides.
 func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Triple], h hides, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// generation is shared by all handles of a generation.
+// generation is the state that all handles of a generation share.
 type generation struct {
 	home   *collection
 	name   string
 	forked bool
 	schema store.Schema
 
-	flushing sync.Mutex // excludes flushes
+	flushing sync.Mutex // held during a flush
 
 	mu      sync.Mutex
-	view    *view // nil: it was closed
+	view    *view // nil after the generation was closed
 	records map[string]*pending[store.Record]
 	edges   *pending[store.Triple]
-	bytes   int // of pending items
-	writers int // handles for writing
+	bytes   int // estimated memory of pending items, in bytes
+	writers int // number of open handles for writing
 }
 
 // openGeneration opens the segments of a generation.
@@ -67,7 +67,7 @@ func openGeneration(home *collection, name string) (*generation, error) {
 	return g, release(opened)
 }
 
-// release drops a reference of each segment.
+// release drops one reference of each segment.
 func release(all []*segment) error {
 	var errs []error
 	for _, s := range all {
@@ -76,7 +76,7 @@ func release(all []*segment) error {
 	return errors.Join(errs...)
 }
 
-// tables yields the names of the tables, in order, and of the triples.
+// tables yields the names of the tables, in order, then edgesName.
 func (g *generation) tables() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, name := range append(slices.Sorted(maps.Keys(g.schema.Tables)), edgesName) {
@@ -97,14 +97,14 @@ func (g *generation) openSegment(tableName string, number int) (*segment, error)
 	})
 }
 
-// join counts a handle for writing.
+// join registers a handle for writing.
 func (g *generation) join() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.writers++
 }
 
-// leave ends one. What the last of them did not flush is lost.
+// leave ends a handle for writing. The last one discards pending items.
 func (g *generation) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +113,7 @@ func (g *generation) leave() {
 	}
 }
 
-// clear forgets what is pending.
+// clear discards pending items.
 func (g *generation) clear() {
 	g.records, g.edges, g.bytes = map[string]*pending[store.Record]{}, &pending[store.Triple]{}, 0
 	for name := range g.schema.Tables {
@@ -121,7 +121,7 @@ func (g *generation) clear() {
 	}
 }
 
-// acquire is the view of the last flush, to be released.
+// acquire returns the view of the last flush with one reference more, which the caller releases.
 func (g *generation) acquire() (*view, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,8 +134,8 @@ func (g *generation) acquire() (*view, error) {
 
 var errEnded = fmt.Errorf("disk: %w: the generation was discarded, or its store closed", store.ErrNotFound)
 
-// end closes the generation. Its segments are removed if it was discarded. What is
-// read stays open until it was read.
+// end closes the generation, and removes its segments if it was discarded. Segments in use stay until their
+// readers release them.
 func (g *generation) end(discarded bool) error {
 	g.mu.Lock()
 	v := g.view
@@ -151,7 +151,7 @@ func (g *generation) end(discarded bool) error {
 	return v.release()
 }
 
-// put has take add pending items, and flushes if they exceed Options.Memory.
+// put calls take to add pending items, and flushes if they exceed Options.Memory.
 func (h *handle) put(ctx context.Context, take func(*generation)) error {
 	if err := errors.Join(ctx.Err(), h.writable()); err != nil {
 		return err
@@ -175,31 +175,27 @@ func (h *handle) put(ctx context.Context, take func(*generation)) error {
 	return nil
 }
 
-// handle implements [store.Generation]: for writing, or pinned.
+// handle implements [store.Generation], for writing or for reading a pinned generation.
 type handle struct {
 	g *generation
 
 	mu     sync.Mutex
-	pinned *view // nil: for writing
+	pinned *view // nil for writing
 	closed bool
 }
 
-// Name implements [store.Generation].
 func (h *handle) Name() string { return h.g.name }
 
-// Table implements [store.Generation].
 func (h *handle) Table(name string) (store.Table, error) {
 	schema, ok := h.g.schema.Tables[name]
 	if !ok {
-		return nil, fmt.Errorf("disk: table %q: %w: there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(h.g.schema.Tables)))
+		return nil, fmt.Errorf("disk: table %q: %w: the collection has the tables %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(h.g.schema.Tables)))
 	}
 	return &table{handle: h, name: name, schema: schema}, nil
 }
 
-// Triples implements [store.Generation].
 func (h *handle) Triples() store.Triples { return edges{h} }
 
-// Flush implements [store.Generation].
 func (h *handle) Flush(ctx context.Context) error {
 	if err := h.writable(); err != nil {
 		return err
@@ -207,8 +203,7 @@ func (h *handle) Flush(ctx context.Context) error {
 	return h.g.flush(ctx, false)
 }
 
-// Close implements [store.Generation]. What the last handle for writing did not flush
-// is lost.
+// Close implements [store.Generation]. The last handle for writing discards what was not flushed.
 func (h *handle) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -223,7 +218,7 @@ func (h *handle) Close() error {
 	return nil
 }
 
-// writable returns why the handle cannot write.
+// writable returns an error if the handle cannot write.
 func (h *handle) writable() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -231,14 +226,14 @@ func (h *handle) writable() error {
 		return errHandle
 	}
 	if h.pinned != nil {
-		return fmt.Errorf("disk: generation %q: %w: it was pinned; open it with Write", h.g.name, store.ErrReadOnly)
+		return fmt.Errorf("disk: generation %q: %w: it was pinned for reading: open it with Write", h.g.name, store.ErrReadOnly)
 	}
 	return nil
 }
 
 var errHandle = errors.New("disk: the generation was closed")
 
-// read calls do with the current state, without waiting for writers.
+// read calls do with the current stack of a table, without waiting for writers.
 func (h *handle) read(ctx context.Context, tableName string, do func(*stack) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -269,12 +264,12 @@ func (h *handle) acquire() (*view, error) {
 type stack struct {
 	segments []*segment
 	dead     []bm25.Docs // rows that a later segment replaces or deletes
-	live     int         // number of other rows
+	live     int         // number of rows that are not dead
 
-	words func() (*bm25.Collection, error) // of all segments, made at the first use
+	words func() (*bm25.Collection, error) // text indexes of all segments, opened at the first use
 
 	mu       sync.Mutex
-	meetings map[string]*meeting // by condition
+	meetings map[string]*meeting // cache of rows that meet a condition, by the text of the condition
 }
 
 // newStack makes a stack of segments and their dead rows.
@@ -296,7 +291,7 @@ func newStack(segments []*segment, dead []bm25.Docs) *stack {
 	return s
 }
 
-// err is the damage that was found in the files so far.
+// err returns the damage that reads have found in the files so far.
 func (s *stack) err() error {
 	for _, seg := range s.segments {
 		if err := seg.err(); err != nil {
@@ -306,7 +301,7 @@ func (s *stack) err() error {
 	return nil
 }
 
-// push puts a segment on the first on segments of a stack.
+// push returns a stack of the first on segments and a new one.
 func (s *stack) push(on int, top *segment) *stack {
 	below, dead := s.segments[:on], make([]bm25.Docs, 0, on+1)
 	for _, d := range s.dead[:on] {
@@ -316,7 +311,7 @@ func (s *stack) push(on int, top *segment) *stack {
 	return newStack(append(slices.Clone(below), top), append(dead, noDocs(top.len())))
 }
 
-// openStack is a stack of segments that were flushed before.
+// openStack returns the stack of segments that were read from the disk.
 func openStack(segments []*segment) *stack {
 	dead := make([]bm25.Docs, len(segments))
 	for i, s := range segments {
@@ -326,7 +321,7 @@ func openStack(segments []*segment) *stack {
 	return newStack(segments, dead)
 }
 
-// find locates a live record.
+// find returns the segment and the row of a live record.
 func (s *stack) find(id string) (seg, row int, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
 		if row, ok := s.segments[i].ids.search(id); ok && !s.dead[i].Has(int32(row)) {
@@ -365,14 +360,13 @@ func (s *stack) after(id string, yield func(seg, row int) bool) {
 	}
 }
 
-// view is the immutable state of a generation after a flush. Its segments stay open while
-// it has references.
+// view is the immutable state of a generation after a flush. Its segments stay open while it has references.
 type view struct {
-	stacks map[string]*stack // of tables, by their names, and of triples under edgesName
+	stacks map[string]*stack // by table, and triples under edgesName
 	refs   atomic.Int32
 }
 
-// edgesName is no name of a table.
+// edgesName is the key of the triples where tables have their names.
 const edgesName = ""
 
 // newView returns a view with one reference.
@@ -387,7 +381,7 @@ func newView(stacks map[string]*stack) *view {
 	return v
 }
 
-// release drops a reference.
+// release drops a reference. The last one releases the segments.
 func (v *view) release() error {
 	if v.refs.Add(-1) > 0 {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// The folders of a segment, and the kind and version of the folder of its rows.
+// The subfolders of a segment, and the kind and format version of the subfolder with its rows.
 const (
 	rowsFolder    = "rows"
 	wordsFolder   = "words"
@@ -31,34 +31,34 @@ const (
 	rowsVersion = 2
 )
 
-// segment is the result of one flush or merge. Rows are in the order of their ids.
+// segment is written by one flush or merge. Its rows are in the order of their ids.
 type segment struct {
 	number int
 	dir    string
 	rows   *flat.Folder
 	hides  hides
-	ids    texts // of the rows
+	ids    texts // id of each row
 
-	// Of a table.
+	// The arrays of a segment of a table.
 	scopes, titles, bodies, data texts
 	columns                      map[string]column
-	words                        *bm25.Index   // nil: no text index
-	vectors                      *vector.Index // nil: there are none
-	place                        []int32       // of the vector of each row; -1: it has none
-	row                          []int32       // of each vector
+	words                        *bm25.Index   // nil without a text index
+	vectors                      *vector.Index // nil without vectors
+	place                        []int32       // number of the vector of each row, -1 without one
+	row                          []int32       // row of each vector
 
-	// Of triples, in place of these.
+	// The arrays of a segment of triples.
 	edges   *triples.Index
 	sources texts
 	weights []float64
 
 	home    *shared
 	refs    int         // number of views that use it
-	dropped atomic.Bool // no longer in the catalog: removed after the last view
+	dropped atomic.Bool // not in the catalog any more: the last release removes it
 }
 
-// rowsMeta names the fields in the order of their columns, and says of which segments rows are hidden,
-// and how many.
+// rowsMeta lists the fields in the order of their columns, and pairs of the number of an earlier segment and
+// the number of rows that are hidden in it.
 type rowsMeta struct {
 	Fields []string `json:"fields,omitempty"`
 	Hides  [][2]int `json:"hides,omitempty"`
@@ -88,11 +88,11 @@ func openSegment(dir string, number int, schema *store.TableSchema, o Options) (
 	} else if err == nil {
 		err = s.openTable(*schema, meta.Fields, o)
 	}
-	s.rows.Scattered() // after what is read whole
+	s.rows.Scattered() // from here on rows are read in random order
 	return s, err
 }
 
-// view opens pairs of a name and a *texts. Long ones are checked when they are read.
+// view opens arrays, given as pairs of a name and a *texts. Long arrays are checked when they are read.
 func (s *segment) view(pairs ...any) error {
 	for i := 0; i < len(pairs); i += 2 {
 		t, err := viewTexts(s.rows, pairs[i].(string))
@@ -162,7 +162,7 @@ func (s *segment) openEdges(o Options) (err error) {
 	return nil
 }
 
-// record copies a row out of mapped memory.
+// record returns a copy of a row, since mapped memory is gone when the segment is closed.
 func (s *segment) record(row int) store.Record {
 	r := store.Record{
 		ID: s.ids.at(row), Scope: s.scopes.at(row), Title: s.titles.at(row), Text: s.bodies.at(row),
@@ -182,7 +182,7 @@ func (s *segment) record(row int) store.Record {
 	return r
 }
 
-// soon hints to the system that a record is about to be read (madvise).
+// soon tells the operating system that a record is about to be read (madvise).
 func (s *segment) soon(row int) {
 	flat.Soon(s.bodies.bytes(row))
 	flat.Soon(s.data.bytes(row))
@@ -194,7 +194,7 @@ func (s *segment) soon(row int) {
 // aheadRows is the number of rows passed to madvise at once during a full scan (about 1 MiB).
 const aheadRows = 1 << 10
 
-// ahead hints to the system that the rows from row on will be read in order.
+// ahead tells the operating system that the rows from row on will be read in order.
 func (s *segment) ahead(row int) {
 	end := min(row+aheadRows, s.len())
 	for _, t := range []texts{s.ids, s.titles, s.bodies, s.data} {
@@ -204,12 +204,12 @@ func (s *segment) ahead(row int) {
 	}
 }
 
-// triple is a row of triples.
+// triple returns the triple of a row.
 func (s *segment) triple(row int) store.Triple {
 	return store.Triple{Triple: s.edges.Triple(int32(row)), Source: s.sources.at(row), Weight: s.weights[row]}
 }
 
-// err is the damage that was found in the files so far.
+// err returns the damage that reads have found in the files so far.
 func (s *segment) err() error {
 	err := s.rows.Err()
 	if err == nil && s.vectors != nil {
@@ -218,14 +218,14 @@ func (s *segment) err() error {
 	return err
 }
 
-// shared is the open segments of a store by their numbers: generations share them.
+// shared holds the open segments of a store by their numbers, since generations share segments.
 type shared struct {
 	mu   sync.Mutex
 	open map[int]*segment
 }
 
-// get returns a segment, to be released. It calls open if the segment is not open; no other call opens
-// the segment of the number meanwhile.
+// get returns a segment with one reference more, and calls open if the segment is not open. The caller releases
+// it, and opens a segment in one goroutine only.
 func (x *shared) get(number int, open func() (*segment, error)) (s *segment, err error) {
 	x.mu.Lock()
 	if s = x.open[number]; s != nil {
@@ -244,14 +244,13 @@ func (x *shared) get(number int, open func() (*segment, error)) (s *segment, err
 	return s, nil
 }
 
-// hold adds a reference.
 func (s *segment) hold() {
 	s.home.mu.Lock()
 	defer s.home.mu.Unlock()
 	s.refs++
 }
 
-// release drops a reference. The last one closes the segment.
+// release drops a reference. The last one closes the segment, and removes its folder if it was dropped.
 func (s *segment) release() error {
 	s.home.mu.Lock()
 	s.refs--
@@ -287,7 +286,7 @@ func (s *segment) close() error {
 	return errors.Join(errs...)
 }
 
-// chunk returns the text of a record that is indexed.
+// chunk returns the searchable texts of a record.
 func chunk(r store.Record) graphrag.Chunk { return graphrag.Chunk{Title: r.Title, Text: r.Text} }
 
 // settings returns the options of the text index of a table.
@@ -295,19 +294,19 @@ func settings(t store.TableSchema, o Options) bm25.Options {
 	return bm25.Options{K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), TitleWeight: t.TitleWeight, Analyzer: o.Analyzer}
 }
 
-var errFit = fmt.Errorf("%w: its arrays do not fit each other; build it again", flat.ErrFormat)
+var errFit = fmt.Errorf("%w: the lengths of its arrays do not agree: build the store again", flat.ErrFormat)
 
 // texts is an array of strings in mapped memory.
 type texts struct {
 	arena []byte
 	ends  []int64
-	sums  *flat.Sums // of the arena; nil: it was checked
+	sums  *flat.Sums // checksums of the arena; nil: it was checked
 }
 
 func (t texts) len() int { return len(t.ends) }
 
-// bytes returns a text without a copy. Files are not trusted: a damaged text is empty, and the error
-// of the segment.
+// bytes returns a text without a copy. Files may be damaged: then the text is empty, and err of the segment
+// returns an error.
 func (t texts) bytes(i int) []byte { return t.span(i, i+1) }
 
 // span returns the bytes of the texts i to end-1.
@@ -324,13 +323,13 @@ func (t texts) span(i, end int) []byte {
 
 func (t texts) at(i int) string { return string(t.bytes(i)) }
 
-// search returns the position of s among sorted texts, or where it would be inserted.
+// search returns the position of s among sorted texts, or the position where it would be inserted.
 func (t texts) search(s string) (int, bool) {
 	i := sort.Search(t.len(), func(i int) bool { return string(t.bytes(i)) >= s })
 	return i, i < t.len() && string(t.bytes(i)) == s
 }
 
-// viewTexts opens the texts of a name.
+// viewTexts opens an array of texts by its name.
 func viewTexts(f *flat.Folder, name string) (t texts, err error) {
 	var err1, err2 error
 	t.arena, t.sums, err1 = flat.Lazy[byte](f, name)
@@ -344,7 +343,7 @@ func viewTexts(f *flat.Folder, name string) (t texts, err error) {
 	return t, nil
 }
 
-// textsWriter writes texts.
+// textsWriter writes an array of texts.
 type textsWriter struct {
 	arena flat.Array[byte]
 	ends  flat.Array[int64]
@@ -362,12 +361,11 @@ func (t textsWriter) append(s string) {
 	t.ends.Append(int64(t.arena.Len()))
 }
 
-// noDocs is an empty set of rows, or of vectors.
+// noDocs returns an empty set of n rows or vectors.
 func noDocs(n int) bm25.Docs { return make(bm25.Docs, (n+63)/64) }
 
-// common calls found with the positions of equal texts in two sorted lists, by galloping
-// search: a short list against a long one costs a logarithm per text, two long lists one
-// pass.
+// common calls found with the positions of equal texts in two sorted lists. It searches with growing steps: if
+// one list is short, each of its texts takes logarithmic time.
 func common(a, b texts, found func(i, j int)) {
 	if a.len() > b.len() {
 		common(b, a, func(j, i int) { found(i, j) })

@@ -27,7 +27,7 @@ type table struct {
 	schema store.TableSchema
 }
 
-// wrap names the table in an error.
+// wrap adds the name of the table and the operation to an error.
 func (t *table) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,6 @@ func (t *table) read(ctx context.Context, doing string, do func(*stack) error) e
 	return t.wrap(doing, t.handle.read(ctx, t.name, do))
 }
 
-// Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	good, bad := store.Accept(records, func(r store.Record) string { return r.ID }, t.schema.CheckRecord)
 	for i := range good {
@@ -54,7 +53,6 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	return t.wrap("put", cmp.Or(err, bad))
 }
 
-// Get implements [store.Records].
 func (t *table) Get(ctx context.Context, ids ...string) (records []store.Record, err error) {
 	err = t.read(ctx, "get", func(s *stack) error {
 		places := make([]place, 0, len(ids))
@@ -72,7 +70,6 @@ func (t *table) Get(ctx context.Context, ids ...string) (records []store.Record,
 	return records, err
 }
 
-// Delete implements [store.Records].
 func (t *table) Delete(ctx context.Context, ids ...string) error {
 	return t.wrap("delete", t.handle.put(ctx, func(g *generation) {
 		for _, id := range ids {
@@ -81,7 +78,6 @@ func (t *table) Delete(ctx context.Context, ids ...string) error {
 	}))
 }
 
-// DeleteScope implements [store.Records].
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	if err := t.handle.writable(); err != nil {
 		return t.wrap("delete scope", err)
@@ -105,7 +101,7 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 			ids = append(ids, id)
 		}
 	}
-	// What is in the segments and was put again in another scope stays.
+	// A record of the scope that was put again with another scope, and is pending, stays.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		r := g.records[t.name].items[id]
 		return r != nil && r.Scope != scope
@@ -118,12 +114,11 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	return t.Delete(ctx, ids...)
 }
 
-// All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
 	return every(ctx, t.read, func(s *stack) iter.Seq2[string, store.Record] { return s.records(after) })
 }
 
-// every yields all of a stack that is read.
+// every yields all items of a stack, within one read.
 func every[T any](ctx context.Context, read func(context.Context, string, func(*stack) error) error, of func(*stack) iter.Seq2[string, T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := read(ctx, "read all", func(s *stack) error {
@@ -146,7 +141,6 @@ func every[T any](ctx context.Context, read func(context.Context, string, func(*
 
 var errStop = errors.New("enough")
 
-// Count implements [store.Records].
 func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
 	err = t.read(ctx, "count", func(s *stack) error {
 		if err := store.CheckCondition(where); err != nil {
@@ -162,7 +156,6 @@ func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err
 	return n, err
 }
 
-// SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
@@ -180,13 +173,13 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	return hits, err
 }
 
-// place is where something was found.
+// place is the segment and the row of a search result, with its score.
 type place struct {
 	segment, row int
 	score        float64
 }
 
-// search finds the k best rows for a text, best first, equal ones by their ids.
+// search returns the k best rows for a text, best first, and rows of equal score by id.
 func (s *stack) search(words *bm25.Collection, text string, k int, keep func(part int, row int32) bool) []place {
 	if k <= 0 {
 		return nil
@@ -199,7 +192,7 @@ func (s *stack) search(words *bm25.Collection, text string, k int, keep func(par
 	return s.best(places, k)
 }
 
-// best are the k best of some places in order, equal ones by their ids.
+// best sorts places by score, equal scores by id, and returns the first k.
 func (s *stack) best(places []place, k int) []place {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), bytes.Compare(s.segments[a.segment].ids.bytes(a.row), s.segments[b.segment].ids.bytes(b.row)))
@@ -215,7 +208,6 @@ func (s *stack) hits(places []place) []store.Hit {
 	return hits
 }
 
-// SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
@@ -231,7 +223,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 				}
 				found, err := seg.nearest(q, a.vectors[n])
 				if err != nil {
-					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+					return fmt.Errorf("compare vectors: %w: %w", store.ErrInvalid, err)
 				}
 				for _, f := range found {
 					if row := int(seg.row[f.ID]); row >= 0 && row < seg.len() {
@@ -246,23 +238,22 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, err
 }
 
-// nearest returns the vectors of a segment, in a set, that are most similar to the vector of a
-// query; a nil set contains all.
+// nearest returns the vectors of a segment that are most similar to the vector of a query. Only vectors in set
+// are searched; nil is all.
 func (s *segment) nearest(q store.VectorQuery, set bm25.Docs) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare)}
 	if set != nil {
 		p.Keep = set.Has
 		if n := set.Len(); n <= max(fewVectors, int(usualShare*float64(s.vectors.Len()))) {
-			p.IDs = slices.AppendSeq(make([]int32, 0, n), set.All()) // a search of all reads no fewer
+			p.IDs = slices.AppendSeq(make([]int32, 0, n), set.All()) // an approximate search reads as many
 		}
 	}
 	return s.vectors.SearchWith(q.Vector, p, nil)
 }
 
-// fewVectors are read in any case.
+// fewVectors is the number of vectors up to which a set is searched exactly.
 const fewVectors = 1 << 12
 
-// usualShare of the vectors is read unless a query says how many: of half a million
-// that lie without any structure it finds 97 % of the ten nearest, of others more
-// (docs/performance.md, "Vectors").
+// usualShare is the share of vectors that a search reads if the query sets no Effort: of half a million random
+// vectors it finds 97 % of the ten nearest, of vectors of texts more (docs/performance.md, "Vectors").
 const usualShare = .015

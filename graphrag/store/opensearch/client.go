@@ -22,28 +22,28 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// client sends requests over HTTP to the nodes of a cluster: to the next node if one does
-// not answer, again after the time that a throttling node asks for.
+// client sends requests over HTTP to the nodes of a cluster. If a node does not answer, the next one is asked;
+// a node that is overloaded is asked again after the time that it names.
 type client struct {
-	// nodes are base URLs, used in turn. A node that did not answer is skipped for awayFor.
+	// nodes are base URLs, used in turn. A node that did not answer is skipped for the time awayFor.
 	nodes []string
-	o     Options // HTTP, Header and Wait
+	o     Options // HTTP, Header and Wait are used
 
 	mu   sync.Mutex
 	next int
 	away map[string]time.Time
 }
 
-// check reports unusable node URLs.
+// check returns an error for node URLs that cannot be used.
 func (c *client) check() error {
 	var errs []error
 	if len(c.nodes) == 0 {
-		errs = append(errs, errors.New("there are no Nodes: name the base URL of one or more"))
+		errs = append(errs, errors.New("no node is given: pass the base URL of one or more"))
 	}
 	for i, node := range c.nodes {
 		u, err := url.Parse(node)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-			errs = append(errs, fmt.Errorf("node %d is no base URL such as https://host:9200, or holds a password: those belong into Header", i))
+			errs = append(errs, fmt.Errorf("node %d is not a base URL such as https://host:9200, or contains a password, which belongs in Options.Header", i))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -52,24 +52,23 @@ func (c *client) check() error {
 	return nil
 }
 
-// request is one request.
 type request struct {
 	method, path string
-	body         any    // JSON, or []byte as it is
+	body         any    // a []byte is sent as it is, another value as JSON
 	contentType  string // application/json if empty
-	// once forbids sending it again when it is unknown whether it arrived.
+	// once forbids a retry when it is unknown whether the request arrived.
 	once bool
 }
 
-// answeredWithin is the longest time of one request, unless Options.HTTP is set; a merge of vectors takes minutes.
+// answeredWithin is the timeout of one request, unless Options.HTTP is set; a merge of vectors takes minutes.
 var answeredWithin = 10 * time.Minute
 
 const (
 	defaultWait = 10 * time.Second
-	awayFor     = 3 * time.Second        // how long a node that did not answer is skipped
-	firstPause  = 50 * time.Millisecond  // doubled with each try
-	longPause   = 2 * time.Second        // the longest pause that no server asked for
-	busyPause   = 500 * time.Millisecond // for a throttling node, or part of a request, that names no time
+	awayFor     = 3 * time.Second        // time for which a node that did not answer is skipped
+	firstPause  = 50 * time.Millisecond  // pause before the first retry, doubled with each
+	longPause   = 2 * time.Second        // longest pause that no server asked for
+	busyPause   = 500 * time.Millisecond // pause if an overloaded node names none
 	maxAnswer   = 1 << 30
 )
 
@@ -78,11 +77,11 @@ func (c *client) do(ctx context.Context, r request, into any) error {
 	return c.again(ctx, r.once, func() error { return c.once(ctx, r, into) })
 }
 
-var errNotSent = errors.New("no connection")
+var errNotSent = errors.New("there is no connection to the node")
 
-// again repeats a call that fails with store.ErrUnavailable or a *store.ThrottledError until
-// it succeeds or Wait is used up. With once, only calls that were throttled or did not
-// reach the node are repeated.
+// again repeats a call that fails with store.ErrUnavailable or a *store.ThrottledError until it succeeds or the
+// pauses add up to Options.Wait. With once, only calls that were throttled or did not reach the node are
+// repeated.
 func (c *client) again(ctx context.Context, once bool, call func() error) error {
 	left := cmp.Or(c.o.Wait, defaultWait)
 	for n := 0; ; n++ {
@@ -98,7 +97,7 @@ func (c *client) again(ctx context.Context, once bool, call func() error) error 
 		case n < len(c.nodes)-1:
 			pause = 0 // another node may answer
 		case errors.As(err, &late) && late.Timeout():
-			return err // none does
+			return err // no node answered in time
 		default:
 			pause = pause/2 + rand.N(pause/2+1)
 		}
@@ -139,7 +138,7 @@ func (c *client) once(ctx context.Context, r request, into any) error {
 	}
 	if err == nil && into != nil {
 		if err = json.Unmarshal(answer, into); err != nil {
-			err = fmt.Errorf("%w: %s %s answered what is no JSON of OpenSearch: is it one? %w", store.ErrMismatch, r.method, r.path, err)
+			err = fmt.Errorf("%w: the answer to %s %s is not JSON of OpenSearch: check that the node is an OpenSearch server: %w", store.ErrMismatch, r.method, r.path, err)
 		}
 	}
 	return err
@@ -154,7 +153,7 @@ func (c *client) send(q *http.Request) ([]byte, error) {
 	var data []byte
 	if err == nil {
 		data, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-		_ = answer.Body.Close() // it was read
+		_ = answer.Body.Close() // the body was read
 	}
 	if err != nil {
 		if ctx := q.Context().Err(); ctx != nil {
@@ -162,9 +161,9 @@ func (c *client) send(q *http.Request) ([]byte, error) {
 		}
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" {
-			err = fmt.Errorf("%w: %w", errNotSent, err)
+			err = fmt.Errorf("%w, the request was not sent: %w", errNotSent, err)
 		}
-		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: the node did not answer: %w", store.ErrUnavailable, err)
 	}
 	if answer.StatusCode < 300 {
 		return data, nil
@@ -175,7 +174,7 @@ func (c *client) send(q *http.Request) ([]byte, error) {
 	return nil, statusError(answer.StatusCode, retryAfter(answer.Header), fmt.Sprintf("%s %s: %s: %.300s", q.Method, q.URL.Path, answer.Status, data))
 }
 
-// statusError names an error by a status; after is the pause that a throttling node asks for.
+// statusError maps an HTTP status to an error of package store; after is the pause that the node asks for.
 func statusError(status int, after time.Duration, text string) error {
 	var kind error = store.ErrInvalid
 	switch {
@@ -203,7 +202,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(s, 3600) * float64(time.Second))
 }
 
-// node returns the next node that is not known to be away, or just the next.
+// node returns the next node that is not skipped, or the next one if all are.
 func (c *client) node() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,17 +227,17 @@ func (c *client) leave(node string) {
 }
 
 var (
-	errExists     = errors.New("it exists")
-	errNoDocument = errors.New("no document")
+	errExists     = errors.New("the index exists")
+	errNoDocument = errors.New("there is no such document")
 )
 
-// cause is OpenSearch's description of an error.
+// cause describes an error in an answer of OpenSearch.
 type cause struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
 }
 
-// namedError maps OpenSearch's error types; nil leaves it to the status.
+// namedError maps the error type in an answer to an error; if it returns nil, the HTTP status decides.
 func namedError(status int, answer []byte) error {
 	var e struct {
 		Error json.RawMessage `json:"error"`
@@ -263,9 +262,9 @@ func (c cause) name(status int) error {
 		"aliases_not_found_exception":       store.ErrNotFound,
 		"resource_already_exists_exception": errExists,
 		"invalid_alias_name_exception":      errExists,
-		"cluster_block_exception":           store.ErrUnavailable, // the disk is full, or there is no manager
-		"search_context_missing_exception":  store.ErrUnavailable, // of an iteration; its node is gone
-		"shard_not_found_exception":         store.ErrUnavailable, // it failed, as on a full disk, and is not back yet
+		"cluster_block_exception":           store.ErrUnavailable, // the disk is full, or the cluster has no manager node
+		"search_context_missing_exception":  store.ErrUnavailable, // the node that kept the point in time is gone
+		"shard_not_found_exception":         store.ErrUnavailable, // the shard failed and was not recovered yet
 	}[c.Type]
 	if kind == nil {
 		return nil

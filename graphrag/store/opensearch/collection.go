@@ -27,9 +27,9 @@ type clusterStore struct {
 	analyzer text.Analyzer
 	sweeps   atomic.Int64 // incremented when generations are removed
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	held   map[string]int
-	gone   map[string]string // collections of the discarded generations that are still held
+	gone   map[string]string // ids of discarded generations with open handles, and their collections
 	closed bool
 }
 
@@ -47,12 +47,10 @@ func (s *clusterStore) wrap(doing string, err error) error {
 	return fmt.Errorf("opensearch: %s: %w", doing, err)
 }
 
-// Can implements [store.Store].
 func (s *clusterStore) Can() store.Capabilities {
 	return store.Capabilities{}
 }
 
-// Create implements [store.Store].
 func (s *clusterStore) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
 	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
 		return nil, s.wrap("create collection", err)
@@ -79,7 +77,6 @@ func (s *clusterStore) Create(ctx context.Context, name string, schema store.Sch
 	return c, nil
 }
 
-// Open implements [store.Store].
 func (s *clusterStore) Open(ctx context.Context, name string) (store.Collection, error) {
 	c, err := s.open(ctx, name)
 	if err != nil {
@@ -91,7 +88,7 @@ func (s *clusterStore) Open(ctx context.Context, name string) (store.Collection,
 func (s *clusterStore) open(ctx context.Context, name string) (*collection, error) {
 	e, _, err := s.load(ctx, name)
 	if err == nil && (e.ID == "" || e.Dropped) {
-		err = fmt.Errorf("%w: create it first", store.ErrNotFound)
+		err = fmt.Errorf("%w: there is no such collection: create it first", store.ErrNotFound)
 	}
 	if err == nil {
 		err = e.Schema.CheckAnalyzer(s.analyzer.Name())
@@ -99,7 +96,6 @@ func (s *clusterStore) open(ctx context.Context, name string) (*collection, erro
 	return &collection{store: s, name: name, id: e.ID, schema: e.Schema}, err
 }
 
-// Collections implements [store.Store].
 func (s *clusterStore) Collections(ctx context.Context) (names []string, err error) {
 	if err = s.alive(ctx); err != nil {
 		return nil, s.wrap("collections", err)
@@ -117,11 +113,10 @@ func (s *clusterStore) Collections(ctx context.Context) (names []string, err err
 	return names, s.wrap("collections", err)
 }
 
-// Drop implements [store.Store].
 func (s *clusterStore) Drop(ctx context.Context, name string) error {
 	err := s.change(ctx, name, func(e *entry) error {
 		if e.ID == "" || e.Dropped {
-			return fmt.Errorf("%q: %w", name, store.ErrNotFound)
+			return fmt.Errorf("collection %q: %w", name, store.ErrNotFound)
 		}
 		for _, g := range slices.Sorted(maps.Keys(e.Generations)) {
 			e.Gone = append(e.Gone, goneOf(e.Generations[g], e.Schema))
@@ -135,7 +130,7 @@ func (s *clusterStore) Drop(ctx context.Context, name string) error {
 	return s.wrap("drop collection", err)
 }
 
-// alive reports why the store cannot be used.
+// alive returns an error if the store was closed or ctx is done.
 func (s *clusterStore) alive(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +140,7 @@ func (s *clusterStore) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close implements [store.Store]. What was put is kept, flushed or not.
+// Close implements [store.Store]. Puts are kept even without a flush.
 func (s *clusterStore) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,10 +155,9 @@ type collection struct {
 	schema   store.Schema
 }
 
-// Schema implements [store.Collection].
 func (c *collection) Schema() store.Schema { return c.schema }
 
-// there reports that a collection was dropped.
+// there returns an error if the collection was dropped.
 func (c *collection) there(e entry) error {
 	if e.ID != c.id || e.Dropped {
 		return fmt.Errorf("collection %q: %w: it was dropped", c.name, store.ErrNotFound)
@@ -249,7 +243,6 @@ func (c *collection) Fork(ctx context.Context, next, from string) (store.Generat
 	return g, c.store.wrap("fork", err)
 }
 
-// Pin implements [store.Collection].
 func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	for {
 		sweeps := c.store.sweeps.Load()
@@ -261,7 +254,7 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 			return nil, c.store.wrap("pin", err)
 		}
 		g := c.handle(e.Generations[e.Published], e.Published, true)
-		if c.store.sweeps.Load() == sweeps { // otherwise it may have been removed between load and handle
+		if c.store.sweeps.Load() == sweeps { // otherwise the generation may have been removed since load
 			return g, nil
 		}
 		if err := g.Close(); err != nil {
@@ -270,14 +263,13 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	}
 }
 
-// Publish implements [store.Collection].
 func (c *collection) Publish(ctx context.Context, name, was string) error {
 	err := c.change(ctx, func(e *entry) error {
 		if _, known := e.Generations[name]; !known {
 			return fmt.Errorf("generation %q: %w", name, store.ErrNotFound)
 		}
 		if e.Published != was {
-			return fmt.Errorf("%w: generation %q is published, not %q", store.ErrConflict, e.Published, was)
+			return fmt.Errorf("%w: the published generation is %q, not %q", store.ErrConflict, e.Published, was)
 		}
 		e.Published = name
 		return nil
@@ -285,13 +277,11 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	return c.store.wrap("publish", err)
 }
 
-// Generations implements [store.Collection].
 func (c *collection) Generations(ctx context.Context) (names []string, published string, err error) {
 	e, err := c.load(ctx)
 	return slices.Sorted(maps.Keys(e.Generations)), e.Published, c.store.wrap("generations", err)
 }
 
-// Discard implements [store.Collection].
 func (c *collection) Discard(ctx context.Context, name string) error {
 	err := c.change(ctx, func(e *entry) error {
 		id, known := e.Generations[name]
@@ -324,20 +314,17 @@ func (c *collection) handle(id, name string, pinned bool) *generation {
 	return &generation{c: c, id: id, name: name, pinned: pinned}
 }
 
-// Name implements [store.Generation].
 func (g *generation) Name() string { return g.name }
 
-// Table implements [store.Generation].
 func (g *generation) Table(name string) (store.Table, error) {
 	i := slices.Index(g.c.tables(), name)
 	if i < 0 {
-		return nil, fmt.Errorf("opensearch: table %q: %w: there are %q", name, store.ErrNotFound, g.c.tables())
+		return nil, fmt.Errorf("opensearch: table %q: %w: the collection has the tables %q", name, store.ErrNotFound, g.c.tables())
 	}
 	schema := g.c.schema.Tables[name]
 	return &table{g.part(fmt.Sprintf("table %q", name), tableIndex(g.id, i)), schema}, nil
 }
 
-// Triples implements [store.Generation].
 func (g *generation) Triples() store.Triples { return edges{g.part("triples", edgesIndex(g.id))} }
 
 func (g *generation) part(of, index string) part {
@@ -346,10 +333,10 @@ func (g *generation) part(of, index string) part {
 		wrap: func(doing string, err error) error { return s.wrap(of+": "+doing, err) }}
 }
 
-// open reports why a handle cannot be used.
+// open returns an error if the handle cannot be used.
 func (g *generation) open(ctx context.Context, writing bool) error {
 	if g.closed.Load() {
-		return errors.New("it is closed")
+		return errors.New("the generation was closed")
 	}
 	if err := g.c.store.alive(ctx); err != nil {
 		return err
@@ -360,7 +347,6 @@ func (g *generation) open(ctx context.Context, writing bool) error {
 	return nil
 }
 
-// Flush implements [store.Generation].
 func (g *generation) Flush(ctx context.Context) error {
 	err := g.open(ctx, true)
 	if err == nil {
@@ -369,7 +355,6 @@ func (g *generation) Flush(ctx context.Context) error {
 	return g.c.store.wrap("flush", err)
 }
 
-// Close implements [store.Generation].
 func (g *generation) Close() error {
 	if g.closed.Swap(true) {
 		return nil
@@ -377,18 +362,18 @@ func (g *generation) Close() error {
 	return g.c.store.wrap("close generation", g.c.store.release(g.id))
 }
 
-// entry is the catalog entry of a collection.
+// entry is the document of a collection in the catalog.
 type entry struct {
 	Version     int               `json:"version"`
-	ID          string            `json:"id"` // a new one for each creation
+	ID          string            `json:"id"` // differs for each creation of the name
 	Schema      store.Schema      `json:"schema"`
-	Generations map[string]string `json:"generations"` // ids by name
+	Generations map[string]string `json:"generations"` // id of a generation by its name
 	Published   string            `json:"published,omitempty"`
-	Gone        []gone            `json:"gone,omitempty"` // discarded, not yet removed
+	Gone        []gone            `json:"gone,omitempty"` // generations that were discarded and not yet removed
 	Dropped     bool              `json:"dropped,omitempty"`
 }
 
-// gone is a discarded generation.
+// gone is a discarded generation: its id and its number of tables.
 type gone struct {
 	ID     string `json:"id"`
 	Tables int    `json:"tables"`
@@ -408,14 +393,14 @@ func (g gone) indexes() []string {
 func tableIndex(name string, i int) string { return fmt.Sprintf("%st%d", name, i) }
 func edgesIndex(name string) string        { return name + "e" }
 
-// newID is a random name of 17 letters and digits.
+// newID returns g and 16 random hexadecimal digits.
 func newID() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // which does not fail
+	_, _ = rand.Read(b[:]) // it never returns an error
 	return "g" + hex.EncodeToString(b[:])
 }
 
-// load reads the entry of a collection; one without an ID if there is none.
+// load reads the catalog entry of a collection, and its version for save. Without an entry the ID is empty.
 func (s *clusterStore) load(ctx context.Context, name string) (e entry, was string, err error) {
 	if err = s.alive(ctx); err != nil {
 		return e, "", err
@@ -423,16 +408,16 @@ func (s *clusterStore) load(ctx context.Context, name string) (e entry, was stri
 	data, was, err := s.c.load(ctx, name)
 	if err == nil && data != nil {
 		if json.Unmarshal(data, &e) != nil || e.Version != version {
-			err = fmt.Errorf("collection %q: %w: it is of version %d, and %d is known: open it with the release that wrote it", name, store.ErrMismatch, e.Version, version)
+			err = fmt.Errorf("collection %q: %w: its catalog entry has version %d, this release needs %d: open it with the release that wrote it", name, store.ErrMismatch, e.Version, version)
 		}
 	}
 	return e, was, err
 }
 
-// maxAttempts bounds the retries of a compare-and-set that lost a race.
+// maxAttempts limits the attempts at a compare-and-set that conflicts with other writers.
 const maxAttempts = 30
 
-// change changes the entry of a collection by compare-and-set.
+// change changes the catalog entry of a collection by compare-and-set.
 func (s *clusterStore) change(ctx context.Context, name string, do func(*entry) error) error {
 	var err error
 	for n := range maxAttempts {
@@ -463,14 +448,14 @@ func (s *clusterStore) change(ctx context.Context, name string, do func(*entry) 
 	return err
 }
 
-// hold keeps a generation from being removed by this store.
+// hold keeps this store from removing a generation.
 func (s *clusterStore) hold(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held[id]++
 }
 
-// release ends a hold, and removes the generation if it was discarded meanwhile.
+// release ends a hold, and removes the generation if it was discarded meanwhile and has no other hold.
 func (s *clusterStore) release(id string) error {
 	s.mu.Lock()
 	if s.held[id]--; s.held[id] > 0 {
@@ -488,8 +473,8 @@ func (s *clusterStore) release(id string) error {
 	return s.sweep(context.Background(), since)
 }
 
-// sweep removes discarded generations that are not held. The last one stays until another
-// is discarded, for readers in other processes.
+// sweep removes the discarded generations that this store does not hold. The last discarded one stays until
+// another is discarded, for readers in other processes.
 func (s *clusterStore) sweep(ctx context.Context, name string) error {
 	e, _, err := s.load(ctx, name)
 	if err != nil || len(e.Gone) == 0 {

@@ -7,9 +7,9 @@
 //	s, err := opensearch.Open(ctx, []string{"http://a:9200", "http://b:9200"}, opensearch.Options{Shards: 3, Replicas: 1})
 //	c, err := s.Create(ctx, "corpus", schema)
 //
-// It is a module of its own and speaks HTTP and JSON. OpenSearch's client for Go would replace the
-// choice of a node alone: how long a call waits in all, what may be sent twice, and which part of
-// an answer failed, it leaves to its callers.
+// It is a module of its own and speaks HTTP and JSON. OpenSearch's client for Go would only replace the choice
+// of a node: it leaves to its callers how long a call waits in all, which requests may be sent twice, and which
+// part of an answer failed.
 //
 // # Layout
 //
@@ -18,23 +18,20 @@
 // publishers one wins. A generation is an index for each table and one for the triples. Vectors are stored with
 // length 1, so OpenSearch computes dot products only.
 //
-// A discarded generation is hidden at once. Its indexes are removed when this store has no
-// handle of it and another generation was discarded after it, so readers in other processes
-// can finish; later ones get [store.ErrNotFound]. No clock is asked. A pinned generation
-// changes if it is written to (Capabilities.FixedReads). Triples keep the labels that they
-// were put with.
+// A discarded generation is hidden at once. Its indexes are removed when this store has no handle of it and
+// another generation was discarded later, so that readers in other processes can finish; after that they get
+// [store.ErrNotFound]. No clock is used. A pinned generation changes if it is written to
+// (Capabilities.FixedReads). Triples keep the labels with which they were put.
 //
-// Words come from our analyzer, split at blanks there, ranked by Lucene's BM25 with the
-// schema's k1 and b, and document frequencies of all shards, in which deleted records count until
-// their segments are merged. Lucene stores the length of a
-// text in one byte; up to 100 hits are re-scored with the true length, by its explanations, so
-// their ranks equal the ranks in the embedded index. Similarities of vectors are known to one
-// in ten million: Lucene adds 1 to them.
+// The analyzer of the store makes the words, which OpenSearch splits at blanks. They are ranked by Lucene's
+// BM25 with the schema's k1 and b, and document frequencies of all shards, in which deleted records count until
+// their segments are merged. Lucene stores the length of a text in one byte; up to 100 hits are scored again
+// with the true length, from its explanations, so their ranks equal the ranks in the embedded index.
+// Similarities of vectors have an error of one in ten million, since Lucene adds 1 to them.
 //
-// Vectors are in Lucene's HNSW; an Effort of 1 computes all. Iterations are of a point in
-// time. What was put is durable at once, and seen by searches after Flush. Searches fail
-// rather than answer from some of the shards.
+// Vectors are in Lucene's HNSW index; an Effort of 1 compares all. An iteration reads the state of one point in
+// time. Puts are durable at once, and visible to searches after Flush. If some shards fail, a search fails too.
 //
-// A search, Get or Neighbors is one round trip, however many items it has, up to 1,000
-// ids a request. A request goes to the next of the nodes if one does not answer.
+// A search, Get or Neighbors is one round trip for any number of items, up to 1,000 ids a request. If a node
+// does not answer, the request goes to the next one.
 package opensearch

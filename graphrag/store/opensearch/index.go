@@ -16,60 +16,59 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// spec declares an index of documents.
+// spec declares an OpenSearch index.
 type spec struct {
-	// Words: documents have terms, searched by BM25 with K1 and B.
+	// Words says that documents have terms, searched by BM25 with K1 and B.
 	Words bool
 	K1, B float64
-	// Dim is the number of components of vectors, compared by the dot product; 0 is none.
+	// Dim is the number of components of vectors, compared by the dot product; 0 is no vectors.
 	Dim    int
-	Fields []string // of keywords
-	Of     string   // COLLECTION-TABLE, for people
+	Fields []string // names of keyword fields
+	Of     string   // COLLECTION-TABLE, for people who inspect the cluster
 }
 
 type document struct {
 	ID     string
 	Terms  []string
 	Vector []float32
-	Fields map[string]any // strings, or lists of them
+	Fields map[string]any // values are strings or lists of strings
 	Body   []byte         // UTF-8 without control characters
 }
 
-// query asks for documents: by terms, or else by a vector, or else in the order of ids.
+// query asks for the documents with its Terms, or nearest to its Vector, or else for all in the order of ids.
 type query struct {
 	Terms  []term
-	K1     float64 // of Terms
+	K1     float64 // for the scores of Terms
 	Vector []float32
-	Exact  bool     // compute all similarities
-	After  string   // skip ids up to this one, in the order of ids
-	Where  []object // conditions, as the server takes them
-	K      int      // 1 to maxK
+	Exact  bool     // compare all vectors, without the HNSW graph
+	After  string   // skip ids up to this one, if there are no Terms and no Vector
+	Where  []object // conditions in OpenSearch's query language
+	K      int      // number of documents, 1 to maxK
 	Bodies bool     // return the bodies of hits
 }
 
-// term is a term of a query with its frequency there.
+// term is a term of a query and its frequency in the query.
 type term struct {
 	Text  string
 	Times int
 }
 
-// result is a document found.
 type result struct {
 	ID    string
 	Score float64
 	Body  []byte
 }
 
-// part is one index of a generation.
+// part is the OpenSearch index of one table of a generation, or of its triples.
 type part struct {
 	c        *cluster
 	analyzer text.Analyzer
 	index    string
-	open     func(ctx context.Context, writing bool) error // the reason why it cannot be used
+	open     func(ctx context.Context, writing bool) error // an error if the generation cannot be used
 	wrap     func(doing string, err error) error
 }
 
-// put writes the items that check accepts as documents, and reports the others.
+// put writes the items that check accepts, converted by doc, and returns an error about the others.
 func put[T any](ctx context.Context, p part, items []T, id func(T) string, check func(T) error, doc func(T) (document, error)) error {
 	err := p.open(ctx, true)
 	good, bad := store.Accept(items, id, check)
@@ -113,15 +112,15 @@ func allOf[T any](ctx context.Context, p part, after string, of func(result) (T,
 	}
 }
 
-// batch is a list of queries sent together, without those that can have no answer.
+// batch is a list of queries sent in one request. Queries that can have no answer are not sent.
 type batch struct {
 	part
 	queries []query
-	places  []int // of the queries sent among all n
+	places  []int // places[i] is the position of queries[i] among all n queries
 	n       int
 }
 
-// add appends a query. One that is not worth sending finds nothing.
+// add appends a query. If it is not worth sending, its list of hits is empty.
 func (b *batch) add(q query, worth bool) {
 	b.n++
 	if !worth || q.K <= 0 {
@@ -154,14 +153,14 @@ func (b *batch) search(ctx context.Context) ([][]result, error) {
 	return out, nil
 }
 
-// Lucene cuts terms of more than 255 letters, and terms are split at blanks.
+// Lucene cuts terms after 255 characters, and the terms of a text are sent separated by blanks.
 const (
 	maxTerm = 200
-	// maxTerms bounds the distinct terms of a query: Lucene's limit of clauses is 1024.
+	// maxTerms limits the distinct terms of a query: Lucene allows 1024 clauses.
 	maxTerms = 1000
 )
 
-// fieldKey is s, or a hash of it where s is too long for a term or has blanks.
+// fieldKey returns s, or a hash of s if it is too long for a term or contains blanks.
 func fieldKey(s string) string {
 	if len(s) > 0 && len(s) <= maxTerm && strings.IndexFunc(s, odd) < 0 {
 		return s
@@ -171,13 +170,13 @@ func fieldKey(s string) string {
 
 func odd(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '#' }
 
-// hash is 32 hexadecimal digits of the SHA-256 of s.
+// hash returns 32 hexadecimal digits of the SHA-256 of s.
 func hash(s string) string {
 	h := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(h[:16])
 }
 
-// terms appends the terms of a text, weight times.
+// terms appends the terms of a text to a list, repeated weight times.
 func terms(to []string, a text.Analyzer, s string, weight int) []string {
 	once := store.Terms(a, s)
 	for i, t := range once {

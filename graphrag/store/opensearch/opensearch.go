@@ -22,33 +22,32 @@ import (
 type Options struct {
 	// Analyzer makes the words of texts and queries; nil means text.Default.
 	Analyzer text.Analyzer
-	// Prefix begins the names of indexes ("wildgraph"). Stores with different ones share a
-	// cluster and nothing else.
+	// Prefix begins the names of indexes ("wildgraph"). Stores with different ones share only the cluster.
 	Prefix string
-	// Shards is the number of parts of an index (1), Replicas the number of further copies
-	// of each (0).
+	// Shards is the number of parts of an index (1), Replicas the number of additional copies of each part (0).
 	Shards, Replicas int
-	// EfSearch is the number of candidates of a search of vectors in each shard (100), at least K.
+	// EfSearch is the number of candidates of a vector search in each shard (100); a search for more than
+	// EfSearch records uses K candidates.
 	EfSearch int
-	// HTTP sends requests; nil waits ten minutes for an answer. Header is added to all of them, for
+	// HTTP sends requests; nil is a client with a timeout of ten minutes. Header is added to all requests, for
 	// Authorization.
 	HTTP   *http.Client
 	Header http.Header
-	// Wait bounds the total wait of a call for nodes that are busy or away; 0 is ten
-	// seconds, a negative Wait is none.
+	// Wait limits the total time that a call waits for nodes that are overloaded or do not answer; 0 is ten
+	// seconds, a negative Wait is no waiting.
 	Wait time.Duration
 }
 
-// version is the version of the indexes and of the catalog.
+// version is the version of the layout of the indexes and of the catalog.
 const version = 2
 
-// Open opens the store of a cluster, named by the base URLs of some of its nodes, or begins one.
+// Open opens the store of a cluster, given by the base URLs of some of its nodes, or creates one.
 func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 	o.Prefix, o.Shards, o.EfSearch = cmp.Or(o.Prefix, "wildgraph"), cmp.Or(o.Shards, 1), cmp.Or(o.EfSearch, 100)
 	c := &cluster{o: o, client: &client{nodes: nodes, o: o}, maxK: maxK}
 	errs := []error{c.client.check(), store.CheckName("prefix", o.Prefix)}
 	if min(o.Shards, o.EfSearch) < 1 || o.Replicas < 0 || o.EfSearch > maxK {
-		errs = append(errs, fmt.Errorf("%w: Shards %d, Replicas %d or EfSearch %d is negative, or EfSearch is above %d", store.ErrInvalid, o.Shards, o.Replicas, o.EfSearch, maxK))
+		errs = append(errs, fmt.Errorf("%w: Shards %d, Replicas %d or EfSearch %d is negative, or EfSearch is greater than %d", store.ErrInvalid, o.Shards, o.Replicas, o.EfSearch, maxK))
 	}
 	err := errors.Join(errs...)
 	if err == nil {
@@ -60,27 +59,27 @@ func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 	return newStore(c, o.Analyzer), nil
 }
 
-// cluster translates the operations of the store into requests. Indexes have names of a-z and
-// 0-9. Errors are errors of package store; an index that does not exist is store.ErrNotFound.
+// cluster translates the operations of the store into requests. The index names that it takes consist of a-z
+// and 0-9. It returns errors of package store: store.ErrNotFound for an index that does not exist.
 type cluster struct {
 	o      Options
 	client *client
-	maxK   int // maxK, less in tests
+	maxK   int // the constant maxK; tests set less
 }
 
-// maxK is OpenSearch's limit of the hits of a search and of the candidates of a vector search.
+// maxK is OpenSearch's limit for the hits of a search and for the candidates of a vector search.
 const maxK = 10_000
 
-// object is JSON.
+// object is a JSON object.
 type object map[string]any
 
-// index is the name in requests: an alias, so that a request cannot recreate an index that
-// was removed. The index itself has the suffix -1.
+// index returns the name for requests, which is an alias, so that a request cannot create a removed index
+// again. The name of the index itself has the suffix -1.
 func (c *cluster) index(name string) string { return c.o.Prefix + "-" + name }
 
 const catalog = "catalog"
 
-// begin makes the catalog, and checks its version.
+// begin creates the catalog if there is none, and checks its version.
 func (c *cluster) begin(ctx context.Context) error {
 	err := c.make(ctx, catalog, object{"auto_expand_replicas": "0-all", "number_of_shards": 1},
 		object{"dynamic": "strict", "_meta": object{"version": version}, "properties": object{"value": object{"type": "object", "enabled": false}}})
@@ -98,12 +97,12 @@ func (c *cluster) begin(ctx context.Context) error {
 		return err
 	}
 	if v := answer[c.index(catalog)+"-1"].Mappings.Meta.Version; v != version {
-		return fmt.Errorf("%w: the indexes of %s are of version %d, and %d is known: open them with the release that wrote them, or name another Prefix", store.ErrMismatch, c.o.Prefix, v, version)
+		return fmt.Errorf("%w: the indexes with prefix %s have version %d, this release needs %d: open them with the release that wrote them, or set another Options.Prefix", store.ErrMismatch, c.o.Prefix, v, version)
 	}
 	return nil
 }
 
-// make makes an index, if there is none.
+// make creates an index if there is none of that name.
 func (c *cluster) make(ctx context.Context, index string, settings, mappings object) error {
 	err := c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1", body: object{
 		"settings": object{"index": settings}, "mappings": mappings, "aliases": object{c.index(index): object{}}}}, nil)
@@ -113,8 +112,7 @@ func (c *cluster) make(ctx context.Context, index string, settings, mappings obj
 	return err
 }
 
-// load reads an entry of the catalog and the version that save wants: nil and "" if there
-// is none.
+// load reads a catalog entry and the version that save expects: nil and "" if there is no entry.
 func (c *cluster) load(ctx context.Context, name string) ([]byte, string, error) {
 	var answer struct {
 		Found  bool  `json:"found"`
@@ -135,8 +133,8 @@ func (c *cluster) entryPath(name string) string {
 	return "/" + c.index(catalog) + "/_doc/" + url.PathEscape(name)
 }
 
-// save replaces an entry of the catalog if it still has this version, "" for a new one;
-// otherwise the error is store.ErrConflict. A nil value removes it.
+// save replaces a catalog entry if its version is still was, "" for no entry; otherwise the error is
+// store.ErrConflict. A nil value removes the entry.
 func (c *cluster) save(ctx context.Context, name string, value []byte, was string) error {
 	r := request{method: http.MethodPut, path: c.entryPath(name) + "?require_alias=true&" + cmp.Or(was, "op_type=create"), body: object{"value": string(value)}, once: true}
 	if value == nil {
@@ -145,7 +143,7 @@ func (c *cluster) save(ctx context.Context, name string, value []byte, was strin
 	return c.client.do(ctx, r, nil)
 }
 
-// entries lists the names in the catalog.
+// entries returns the names of the catalog entries.
 func (c *cluster) entries(ctx context.Context) (names []string, err error) {
 	if err := c.refresh(ctx, catalog); err != nil {
 		return nil, err
@@ -158,7 +156,7 @@ func (c *cluster) entries(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// create makes an index unless it exists.
+// create creates an index with the mapping of s, unless it exists.
 func (c *cluster) create(ctx context.Context, index string, s spec) error {
 	settings := object{"number_of_shards": c.o.Shards, "number_of_replicas": c.o.Replicas, "refresh_interval": "-1", "max_result_window": maxK}
 	properties := object{"id": object{"type": "keyword"}, "body": object{"type": "object", "enabled": false}}
@@ -179,7 +177,8 @@ func (c *cluster) create(ctx context.Context, index string, s spec) error {
 		"_source": object{"includes": []string{"body"}}, "properties": properties})
 }
 
-// clone replaces the indexes to by copies of from, which share its files. Meanwhile from takes no writes.
+// clone replaces each index in to by a copy of the index in from, which shares its files. Writes to from are
+// blocked meanwhile.
 func (c *cluster) clone(ctx context.Context, from, to []string) error {
 	for i, index := range from {
 		block := func(ctx context.Context, blocked any) error {
@@ -192,7 +191,7 @@ func (c *cluster) clone(ctx context.Context, from, to []string) error {
 		if err == nil {
 			err = c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_clone/" + c.index(to[i]) + "-1",
 				body: object{"settings": object{"index.blocks.write": false}, "aliases": object{c.index(to[i]): object{}}}}, nil)
-			if errors.Is(err, errExists) { // the answer to the first try was lost
+			if errors.Is(err, errExists) { // an earlier attempt succeeded, its answer was lost
 				err = nil
 			}
 			err = errors.Join(err, block(context.WithoutCancel(ctx), nil))
@@ -204,7 +203,7 @@ func (c *cluster) clone(ctx context.Context, from, to []string) error {
 	return nil
 }
 
-// drop removes the indexes that exist.
+// drop removes indexes. Missing ones are no error.
 func (c *cluster) drop(ctx context.Context, indexes ...string) error {
 	for _, index := range indexes {
 		err := c.client.do(ctx, request{method: http.MethodDelete, path: "/" + c.index(index) + "-1"}, nil)
@@ -215,19 +214,19 @@ func (c *cluster) drop(ctx context.Context, indexes ...string) error {
 	return nil
 }
 
-// Limits of a request; OpenSearch takes 100 MB.
+// Limits of a bulk request; OpenSearch accepts 100 MB.
 const (
 	maxItems = 1000
 	maxBytes = 8 << 20
 )
 
-// bulk is the body of a bulk request.
+// bulk collects the body of a bulk request.
 type bulk struct {
 	lines bytes.Buffer
 	items int
 }
 
-// add appends an action on an id and its document, if it has one.
+// add appends an action for the document with an id; doc is nil for a deletion.
 func (b *bulk) add(action, id string, doc object) error {
 	e := json.NewEncoder(&b.lines)
 	err := e.Encode(object{action: object{"_id": id}})
@@ -262,7 +261,6 @@ func (c *cluster) put(ctx context.Context, index string, docs []document) error 
 	return nil
 }
 
-// delete removes documents by id.
 func (c *cluster) delete(ctx context.Context, index string, ids []string) error {
 	var b bulk
 	for i, id := range ids {
@@ -276,11 +274,11 @@ func (c *cluster) delete(ctx context.Context, index string, ids []string) error 
 	return nil
 }
 
-// shardWait is how long a server waits for a missing shard; OpenSearch's default is a minute.
+// shardWait is the time that a server waits for a missing shard; OpenSearch's default is a minute.
 const shardWait = "10s"
 
-// send sends a full or the last request. All of it is sent again if a part was rejected,
-// since its actions are idempotent.
+// send sends the collected actions if they fill a request or are the last. If a part of it is rejected, the
+// whole request is sent again: its actions are idempotent.
 func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) error {
 	if b.items < maxItems && b.lines.Len() < maxBytes && !last {
 		return nil
@@ -298,7 +296,7 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 			return err
 		}
 		if len(answer.Items) != b.items {
-			return fmt.Errorf("%w: an answer of %d items to a batch of %d", store.ErrUnavailable, len(answer.Items), b.items)
+			return fmt.Errorf("%w: the server answered %d of %d actions", store.ErrUnavailable, len(answer.Items), b.items)
 		}
 		for _, item := range answer.Items {
 			for _, reply := range item {
@@ -314,7 +312,7 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 	return err
 }
 
-// deleteWhere removes the documents with a field's value, earlier puts included.
+// deleteWhere deletes the documents whose field has a value, earlier puts included.
 func (c *cluster) deleteWhere(ctx context.Context, index, field, value string) error {
 	if err := c.refresh(ctx, index); err != nil {
 		return err
@@ -351,7 +349,7 @@ func (c *cluster) refresh(ctx context.Context, indexes ...string) error {
 		}
 		err := c.client.once(ctx, request{method: http.MethodPost, path: "/" + strings.Join(names, ",") + "/_refresh"}, &answer)
 		if err == nil && answer.Shards.Failed > 0 {
-			err = fmt.Errorf("%w: %d shards were not refreshed", store.ErrUnavailable, answer.Shards.Failed)
+			err = fmt.Errorf("%w: %d shards failed to refresh", store.ErrUnavailable, answer.Shards.Failed)
 		}
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// foundBody is the answer to a search.
+// foundBody is the body of the answer to one search.
 type foundBody struct {
 	PIT  string `json:"pit_id"`
 	Hits struct {
@@ -43,11 +43,11 @@ type source struct {
 	Body string `json:"body"`
 }
 
-// get reads documents by id: those that searches see, and of the rest those that were put
-// since. One copy of a shard may be ahead of another.
+// get reads documents by id: first from the index that searches see, then the missing ones from the log of
+// recent puts, because the copies of a shard may differ.
 func (c *cluster) get(ctx context.Context, index string, ids []string) (hits []result, err error) {
 	for names := range slices.Chunk(ids, maxItems) {
-		missing := make(map[string]string, len(names)) // by the names there
+		missing := make(map[string]string, len(names)) // ids by their hashes, the document names
 		for _, id := range names {
 			missing[hash(id)] = id
 		}
@@ -96,14 +96,14 @@ func (c *cluster) documents(ctx context.Context, index string, keys []string, la
 	return bodies, err
 }
 
-// search answers queries in one round trip, best first.
+// search answers queries in one round trip. Hits are in order, best first.
 func (c *cluster) search(ctx context.Context, index string, queries []query) (lists [][]result, err error) {
 	var lines bytes.Buffer
 	e := json.NewEncoder(&lines)
 	for _, q := range queries {
 		header := object{"index": c.index(index), "allow_partial_search_results": false}
 		if q.Terms != nil {
-			header["search_type"] = "dfs_query_then_fetch" // frequencies of all shards
+			header["search_type"] = "dfs_query_then_fetch" // document frequencies of all shards
 		}
 		if err := cmp.Or(e.Encode(header), e.Encode(c.body(q))); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (c *cluster) search(ctx context.Context, index string, queries []query) (li
 		}
 		err := c.client.once(ctx, request{method: http.MethodPost, path: "/_msearch", body: lines.Bytes(), contentType: "application/x-ndjson"}, &answer)
 		if err == nil && len(answer.Responses) != len(queries) {
-			err = fmt.Errorf("%w: %d answers to %d queries", store.ErrUnavailable, len(answer.Responses), len(queries))
+			err = fmt.Errorf("%w: the server sent %d answers to %d queries", store.ErrUnavailable, len(answer.Responses), len(queries))
 		}
 		lists = nil
 		for _, r := range answer.Responses {
@@ -145,13 +145,13 @@ func (f foundBody) hits(q query) ([]result, error) {
 		}
 		list[i] = result{Score: score, Body: []byte(h.Source.Body)}
 		if len(h.Sort) == 0 || json.Unmarshal(h.Sort[len(h.Sort)-1], &list[i].ID) != nil {
-			return nil, fmt.Errorf("%w: a hit without an id", store.ErrMismatch)
+			return nil, fmt.Errorf("%w: the server sent a hit without an id", store.ErrMismatch)
 		}
 	}
 	return list, nil
 }
 
-// similarity inverts Lucene's mapping of a dot product to a positive score.
+// similarity returns the dot product from Lucene's score of it, which is never negative.
 func similarity(score float64) float64 {
 	if score >= 1 {
 		return score - 1
@@ -159,9 +159,9 @@ func similarity(score float64) float64 {
 	return 1 - 1/max(score, 1e-30)
 }
 
-// body is the request of a query. Hits are sorted by id last.
+// body returns the body of the request for a query. Hits with equal scores are sorted by id.
 func (c *cluster) body(q query) object {
-	where := append([]object{}, q.Where...) // nil is null in JSON
+	where := append([]object{}, q.Where...) // never nil, which is null in JSON
 	out := object{"size": q.K, "_source": q.Bodies, "track_total_hits": false, "sort": []object{{"_score": "desc"}, {"id": "asc"}}, "track_scores": true}
 	switch {
 	case q.Terms != nil:
@@ -193,7 +193,7 @@ func (c *cluster) body(q query) object {
 	return out
 }
 
-// filter translates a checked condition; the empty list matches all.
+// filter translates a valid condition to clauses; an empty list matches all documents.
 func filter(where graphrag.Condition) []object {
 	if where.String() == (graphrag.Condition{}).String() {
 		return nil
@@ -201,7 +201,7 @@ func filter(where graphrag.Condition) []object {
 	return []object{graphrag.Translate(where, within, join)}
 }
 
-// within is met by documents with a term in a span.
+// within returns a clause that matches documents with a term in a span.
 func within(spans []graphrag.Span) object {
 	var parts []object
 	var single []string
@@ -226,14 +226,14 @@ func join(op string, parts []object) object {
 	case len(parts) == 1:
 		return parts[0]
 	case op == "or" && len(parts) == 0:
-		return object{"match_none": object{}} // where a bool query of nothing matches all
+		return object{"match_none": object{}} // an empty bool query would match all
 	case op == "or":
 		return object{"bool": object{"should": parts, "minimum_should_match": 1}}
 	}
 	return object{"bool": object{"filter": parts}}
 }
 
-// all reads documents in the order of their ids, of one point in time.
+// all reads the documents of one point in time, in the order of their ids.
 func (c *cluster) all(ctx context.Context, index, after string) iter.Seq2[result, error] {
 	const keep = "5m"
 	return func(yield func(result, error) bool) {
@@ -245,7 +245,7 @@ func (c *cluster) all(ctx context.Context, index, after string) iter.Seq2[result
 			return
 		}
 		defer func() {
-			// It ends by itself after keep.
+			// If this fails, the point in time ends by itself after keep.
 			_ = c.client.once(context.WithoutCancel(ctx), request{method: http.MethodDelete, path: "/_search/point_in_time", body: object{"pit_id": []string{pit.ID}}}, nil)
 		}()
 		q := query{K: maxItems, Bodies: true, After: after}
@@ -285,26 +285,25 @@ func (c *cluster) count(ctx context.Context, index string, where []object) (int,
 	}
 	err := c.client.do(ctx, request{method: http.MethodPost, path: "/" + c.index(index) + "/_count", body: object{"query": object{"bool": object{"filter": append([]object{}, where...)}}}}, &answer)
 	if err == nil && answer.Shards.Failed > 0 {
-		err = fmt.Errorf("%w: %d shards did not count", store.ErrUnavailable, answer.Shards.Failed)
+		err = fmt.Errorf("%w: %d shards failed to count their documents", store.ErrUnavailable, answer.Shards.Failed)
 	}
 	return answer.Count, err
 }
 
-// maxExplained is the largest k whose scores are explained.
+// maxExplained is the largest K for which hits are scored again with the true lengths of their texts.
 const maxExplained = 100
 
-// explanation is Lucene's explanation of a score. Lucene stores the length of a text in one
-// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored in a
-// field, the score equals the score of the embedded index. 2k+20 hits are re-scored: a
-// length that is one in eight too large cannot hide more. Triples are too short for it to
-// matter.
+// explanation is Lucene's explanation of a score. Lucene stores the length of a text in one byte: exactly up to
+// 40 terms, above with an error of up to one eighth. The true length is stored in a field; with it the score
+// equals the score in the embedded index. 2K+20 hits are scored again, so that the error cannot hide one of the
+// best K. The texts of triples are so short that their lengths are exact.
 type explanation struct {
 	Value       float64       `json:"value"`
 	Description string        `json:"description"`
 	Details     []explanation `json:"details"`
 }
 
-// exact is the score with the true length of the text.
+// exact returns the score with the true length of the text, in terms.
 func (e explanation) exact(length float64) float64 {
 	if !strings.HasPrefix(e.Description, "score(freq=") {
 		sum := 0.0
@@ -327,7 +326,7 @@ func (e explanation) exact(length float64) float64 {
 			mean, _ = d.part("avgdl,")
 		}
 	}
-	if !known || freq <= 0 || mean <= 0 { // an unknown form
+	if !known || freq <= 0 || mean <= 0 { // an explanation of unknown form
 		return e.Value
 	}
 	return boost * idf * freq / (freq + k1*(1-b+b*length/mean))

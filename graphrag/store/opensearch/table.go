@@ -23,24 +23,23 @@ type table struct {
 	schema store.TableSchema
 }
 
-// The properties of documents that are compared: the scope of a record, and the terms of its fields
+// The names of keyword properties: the scope of a record, and the terms of its fields
 // ([graphrag.Fields.Terms]).
 const (
 	scopeField = "scope"
 	termsField = "terms"
 )
 
-// body is the part of a record that only this package reads.
+// body holds the parts of a record that OpenSearch stores without searching them.
 type body struct {
 	Scope  string          `json:"s,omitempty"`
 	Title  string          `json:"t,omitempty"`
 	Text   string          `json:"x,omitempty"`
-	Vector []byte          `json:"v,omitempty"` // little-endian
+	Vector []byte          `json:"v,omitempty"` // little-endian float32
 	Fields graphrag.Fields `json:"f,omitempty"`
 	Data   []byte          `json:"d,omitempty"`
 }
 
-// Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	return put(ctx, t.part, records, func(r store.Record) string { return r.ID }, t.schema.CheckRecord, t.doc)
 }
@@ -60,7 +59,7 @@ func (t *table) doc(r store.Record) (document, error) {
 	return d, err
 }
 
-// direction is a vector at length 1, so that dot products are cosines.
+// direction returns a vector scaled to length 1, so that dot products are cosines.
 func direction(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -78,19 +77,18 @@ func direction(v []float32) []float32 {
 func record(h result) (store.Record, error) {
 	var b body
 	if err := json.Unmarshal(h.Body, &b); err != nil {
-		return store.Record{}, fmt.Errorf("record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
+		return store.Record{}, fmt.Errorf("decode record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
 	}
 	r := store.Record{ID: h.ID, Scope: b.Scope, Title: b.Title, Text: b.Text, Fields: b.Fields, Data: b.Data}
 	if len(b.Vector) > 0 {
 		r.Vector = make([]float32, len(b.Vector)/4)
 		if _, err := binary.Decode(b.Vector, binary.LittleEndian, r.Vector); err != nil {
-			return r, fmt.Errorf("record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
+			return r, fmt.Errorf("decode record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
 		}
 	}
 	return r, nil
 }
 
-// Get implements [store.Records].
 func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
 	if err := t.open(ctx, false); err != nil {
 		return nil, t.wrap("get", err)
@@ -115,7 +113,6 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 	return records, t.wrap("get", err)
 }
 
-// Delete implements [store.Records].
 func (t *table) Delete(ctx context.Context, ids ...string) error {
 	err := t.open(ctx, true)
 	if err == nil {
@@ -124,7 +121,6 @@ func (t *table) Delete(ctx context.Context, ids ...string) error {
 	return t.wrap("delete", err)
 }
 
-// DeleteScope implements [store.Records].
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	err := t.open(ctx, true)
 	if err == nil {
@@ -133,12 +129,10 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	return t.wrap("delete scope", err)
 }
 
-// All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
 	return allOf(ctx, t.part, after, record)
 }
 
-// Count implements [store.Records].
 func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
 	if err = cmp.Or(t.open(ctx, false), store.CheckCondition(where)); err == nil {
 		n, err = t.c.count(ctx, t.index, filter(where))
@@ -146,7 +140,6 @@ func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err
 	return n, t.wrap("count", err)
 }
 
-// SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
 	b := &batch{part: t.part}
 	for _, q := range queries {
@@ -160,7 +153,6 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	return plain(hits), t.wrap("search", err)
 }
 
-// SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
 	b := &batch{part: t.part}
 	for _, q := range queries {
@@ -187,7 +179,6 @@ func plain(lists [][]result) [][]store.Hit {
 // edges implements [store.Triples].
 type edges struct{ part }
 
-// PutTriples implements [store.Triples].
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	return put(ctx, e.part, ts, store.Triple.ID, store.CheckTriple, e.doc)
 }
@@ -203,12 +194,11 @@ func (e edges) doc(t store.Triple) (d document, err error) {
 
 func triple(h result) (t store.Triple, err error) {
 	if err = json.Unmarshal(h.Body, &t); err != nil {
-		err = fmt.Errorf("triple %s: %w: %w", h.ID, store.ErrMismatch, err)
+		err = fmt.Errorf("decode triple %s: %w: %w", h.ID, store.ErrMismatch, err)
 	}
 	return t, err
 }
 
-// DeleteTriples implements [store.Triples].
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	err := e.open(ctx, true)
 	if err == nil {
@@ -217,7 +207,6 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	return e.wrap("delete", err)
 }
 
-// SearchTriples implements [store.Triples].
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	b := &batch{part: e.part}
 	for _, q := range queries {
@@ -241,8 +230,8 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	return out, e.wrap("search", err)
 }
 
-// Neighbors implements [store.Triples]. Without a limit an entity of more than MaxK triples
-// takes more than one round trip, and Like finds that many at most.
+// Neighbors implements [store.Triples]. Without a limit an entity with more than maxK triples takes more than
+// one round trip, and Like ranks at most maxK triples.
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	most := e.c.maxK
 	limit := o.Limit
@@ -278,7 +267,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return out, nil
 }
 
-// nearClauses is met by the neighbors of an entity.
+// nearClauses returns a filter that matches the triples of an entity.
 func nearClauses(entity string, o store.Near) []object {
 	is := func(field, id string) object { return object{"term": object{field: fieldKey(id)}} }
 	at := is(string(o.End), entity)
@@ -291,7 +280,7 @@ func nearClauses(entity string, o store.Near) []object {
 	return []object{at}
 }
 
-// merge returns the liked triples, and then the others, up to a limit.
+// merge returns the triples that were found for Like, then the other ones, up to a limit.
 func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	seen := make(map[string]bool, len(liked))
 	for i, h := range slices.Concat(liked, listed) {
@@ -313,12 +302,10 @@ func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	return out, nil
 }
 
-// AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
 	return allOf(ctx, e.part, after, triple)
 }
 
-// CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
 	if err = e.open(ctx, false); err == nil {
 		n, err = e.c.count(ctx, e.index, nil)

@@ -24,10 +24,8 @@ type collection struct {
 	schema store.Schema
 }
 
-// Schema implements [store.Collection].
 func (c *collection) Schema() store.Schema { return c.schema }
 
-// Write implements [store.Collection].
 func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
 	if err := store.CheckName("generation", name); err != nil {
 		return nil, wrapError("write", err)
@@ -65,7 +63,7 @@ func (c *collection) Fork(ctx context.Context, next, from string) (store.Generat
 	return g, wrapError("fork", err)
 }
 
-// copied returns the statements that copy all tables of a schema into the empty ones of another.
+// copied returns the statements that copy the tables of one PostgreSQL schema into the empty tables of another.
 func (c *collection) copied(from, to string) string {
 	var b strings.Builder
 	add := func(name string) {
@@ -84,7 +82,7 @@ func (c *collection) copied(from, to string) string {
 	return b.String()
 }
 
-// lock makes changes of a collection wait for each other. It was dropped: ErrNotFound.
+// lock makes concurrent changes of a collection wait for each other, or returns ErrNotFound if it was dropped.
 func (c *collection) lock(ctx context.Context, tx pgx.Tx) error {
 	var one int
 	err := tx.QueryRow(ctx, c.store.named(`SELECT 1 FROM {s}.collections WHERE id = $1 FOR UPDATE`), c.id).Scan(&one)
@@ -94,7 +92,6 @@ func (c *collection) lock(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// Pin implements [store.Collection].
 func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	for {
 		id, name, err := c.published(ctx)
@@ -105,7 +102,7 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 		if err != nil {
 			return nil, err
 		}
-		// It may have been discarded between the two.
+		// The generation may have been discarded after its id was read and before it was locked.
 		var gone bool
 		err = c.store.pool.QueryRow(ctx, c.store.named(`SELECT coalesce((SELECT gone FROM {s}.generations WHERE id = $1), true)`), id).Scan(&gone)
 		if err == nil && !gone {
@@ -126,7 +123,6 @@ func (c *collection) published(ctx context.Context) (id int64, name string, err 
 	return id, name, err
 }
 
-// Publish implements [store.Collection].
 func (c *collection) Publish(ctx context.Context, name, was string) error {
 	err := c.store.write(ctx, func(tx pgx.Tx) error {
 		if err := c.lock(ctx, tx); err != nil {
@@ -144,7 +140,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 		err = tx.QueryRow(ctx, c.store.named(`
 			SELECT coalesce(g.name, '') FROM {s}.collections c LEFT JOIN {s}.generations g ON g.id = c.published WHERE c.id = $1`), c.id).Scan(&now)
 		if err == nil && now != was {
-			err = fmt.Errorf("%w: %q is published, not %q", store.ErrConflict, now, was)
+			err = fmt.Errorf("%w: the published generation is %q, not %q", store.ErrConflict, now, was)
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, c.store.named(`UPDATE {s}.collections SET published = $2 WHERE id = $1`), c.id, id)
@@ -154,7 +150,6 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	return wrapError("publish", err)
 }
 
-// Generations implements [store.Collection].
 func (c *collection) Generations(ctx context.Context) (names []string, published string, err error) {
 	rows, err := c.store.pool.Query(ctx, c.store.named(`SELECT name FROM {s}.generations WHERE collection = $1 AND NOT gone ORDER BY name`), c.id)
 	if err == nil {
@@ -168,7 +163,6 @@ func (c *collection) Generations(ctx context.Context) (names []string, published
 	return names, published, wrapError("generations", err)
 }
 
-// Discard implements [store.Collection].
 func (c *collection) Discard(ctx context.Context, name string) error {
 	err := c.store.write(ctx, func(tx pgx.Tx) error {
 		if err := c.lock(ctx, tx); err != nil {
@@ -197,7 +191,7 @@ type generation struct {
 	id     int64
 	name   string
 	pinned bool
-	schema string // in SQL
+	schema string // name in SQL
 	closed atomic.Bool
 }
 
@@ -208,11 +202,11 @@ func (c *collection) handle(ctx context.Context, id int64, name string, pinned b
 	return &generation{c: c, id: id, name: name, pinned: pinned, schema: c.store.generationSchema(id)}, nil
 }
 
-// edgesTable is the name of the table of triples; no table of records may have it.
+// edgesTable is the name of the table of triples; tables of records have names that begin with a letter.
 const edgesTable = "_triples"
 
-// tables makes the tables of a generation. The fields of a record are JSON, and for conditions an array of
-// their terms ([graphrag.Fields.Terms]).
+// tables returns the statements that create the tables of a generation. The fields of a record are stored as
+// JSON, and as an array of terms ([graphrag.Fields.Terms]) for conditions.
 func (c *collection) tables(id int64) string {
 	g := c.store.generationSchema(id)
 	var b strings.Builder
@@ -245,7 +239,7 @@ func rowsOf(tableName string) string   { return pgx.Identifier{"r_" + short(tabl
 func wordsOf(tableName string) string  { return pgx.Identifier{"w_" + short(tableName)}.Sanitize() }
 func searchOf(tableName string) string { return pgx.Identifier{"s_" + short(tableName)}.Sanitize() }
 
-// short keeps a name within the 63 bytes of an identifier.
+// short shortens a name to the 63 bytes that PostgreSQL allows for an identifier.
 func short(name string) string {
 	if len(name) <= 56 {
 		return name
@@ -257,38 +251,35 @@ func short(name string) string {
 	return fmt.Sprintf("%s%08x", name[:48], h)
 }
 
-// Name implements [store.Generation].
 func (g *generation) Name() string { return g.name }
 
-// Table implements [store.Generation].
 func (g *generation) Table(name string) (store.Table, error) {
 	schema, ok := g.c.schema.Tables[name]
 	if !ok {
-		return nil, fmt.Errorf("postgres: table %q: %w: there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(g.c.schema.Tables)))
+		return nil, fmt.Errorf("postgres: table %q: %w: the collection has the tables %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(g.c.schema.Tables)))
 	}
 	return &table{g: g, name: name, schema: schema, words: g.words(name, schema)}, nil
 }
 
-// Triples implements [store.Generation].
 func (g *generation) Triples() store.Triples {
 	return edges{g: g, words: g.words(edgesTable, store.TableSchema{})}
 }
 
-// open tells why a handle cannot be used.
+// open returns an error if the handle cannot be used.
 func (g *generation) open(ctx context.Context, writing bool) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case g.closed.Load():
-		return errors.New("it is closed")
+		return errors.New("the generation was closed")
 	case writing && g.pinned:
 		return store.ErrReadOnly
 	}
 	return nil
 }
 
-// Flush implements [store.Generation]: it counts what BM25 needs, and makes indexes of
-// vectors. What was put is durable already.
+// Flush implements [store.Generation]: it counts records and terms for BM25, and makes indexes of vectors. Puts
+// are durable without it.
 func (g *generation) Flush(ctx context.Context) error {
 	grown := make(map[string]float64)
 	err := g.open(ctx, true)
@@ -303,7 +294,7 @@ func (g *generation) Flush(ctx context.Context) error {
 	return wrapError("flush", err)
 }
 
-// flush sets grown to the rows of the tables that have doubled since they were analyzed.
+// flush stores in grown the number of rows of each table that has doubled since it was analyzed.
 func (g *generation) flush(ctx context.Context, tx pgx.Tx, grown map[string]float64) error {
 	names := append(slices.Sorted(maps.Keys(g.c.schema.Tables)), edgesTable)
 	for _, name := range names {
@@ -326,8 +317,8 @@ func (g *generation) flush(ctx context.Context, tx pgx.Tx, grown map[string]floa
 	return nil
 }
 
-// analyze tells the planner how the tables look, and marks the pages that all may see, so that what
-// meets a filter is read from an index alone. It cannot be part of a transaction.
+// analyze updates the statistics of the planner and the visibility map, which lets a filter be answered from an
+// index alone. VACUUM cannot run in a transaction.
 func (g *generation) analyze(ctx context.Context, name string, n float64) error {
 	tables := []string{g.schema + "." + rowsOf(name)}
 	if name == edgesTable || g.c.schema.Tables[name].Text {
@@ -345,7 +336,6 @@ func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string) e
 	return err
 }
 
-// Close implements [store.Generation].
 func (g *generation) Close() error {
 	if g.closed.Swap(true) {
 		return nil

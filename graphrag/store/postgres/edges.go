@@ -24,7 +24,7 @@ type edges struct {
 
 func (e edges) wrap(doing string, err error) error { return wrapError("triples: "+doing, err) }
 
-// PutTriples implements [store.Triples]: in one transaction.
+// PutTriples implements [store.Triples] in one transaction.
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	if err := e.g.open(ctx, true); err != nil {
 		return e.wrap("put", err)
@@ -51,7 +51,7 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 	var literals []bool
 	var weights []float64
 	var lengths []int32
-	var said [][]byte // the indexed labels, which stay if labels change
+	var said [][]byte // the labels in the index of words; later labels do not change them
 	texts := make(map[string]counted, len(ids))
 	total := 0.0
 	names := make(map[[2]string]string)
@@ -90,7 +90,7 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 	})
 }
 
-// call sets the labels of entities and relations.
+// call stores the labels of entities and relations.
 func (e edges) call(ctx context.Context, tx pgx.Tx, called []entityName) error {
 	var kinds, ids, labels []string
 	for _, n := range called {
@@ -102,7 +102,6 @@ func (e edges) call(ctx context.Context, tx pgx.Tx, called []entityName) error {
 	return err
 }
 
-// DeleteTriples implements [store.Triples].
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	err := e.g.open(ctx, true)
 	if err == nil {
@@ -118,7 +117,7 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	return e.wrap("delete", err)
 }
 
-// triple is the list of columns of a triple r with its labels.
+// triple lists the columns of a triple r and of its labels.
 const triple = `r.head, h.label, r.relation, p.label, r.tail, t.label, r.literal, r.source, r.weight`
 
 func (e edges) named() string {
@@ -134,7 +133,6 @@ func scanTriple(row pgx.CollectableRow) (t store.Triple, err error) {
 	return t, err
 }
 
-// SearchTriples implements [store.Triples].
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	var b pgx.Batch
 	for _, q := range queries {
@@ -151,7 +149,6 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	return hits, e.wrap("search", err)
 }
 
-// Neighbors implements [store.Triples].
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	var b pgx.Batch
 	for _, entity := range entities {
@@ -162,11 +159,10 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return found, e.wrap("neighbors", err)
 }
 
-// near returns the statement for the neighbors of an entity: with Like, the results of the search
-// first, then the others.
+// near returns the statement for the neighbors of an entity: with Like, the results of that search come first.
 func (e edges) near(entity string, o store.Near) (string, []any) {
 	if noNUL(entity, o.Relation) != nil {
-		entity = "" // matches no triple
+		entity = "" // no triple has an empty id
 	}
 	var c condition
 	at := map[store.End]string{store.Head: "r.head = %[1]s", store.Tail: "r.tail = %[1]s", store.Either: "(r.head = %[1]s OR r.tail = %[1]s)"}[o.End]
@@ -188,13 +184,11 @@ func (e edges) near(entity string, o store.Near) (string, []any) {
 	return fmt.Sprintf(`SELECT %s FROM %s r %s %s WHERE %s ORDER BY %s %s`, triple, e.words.rows, e.named(), like, where, order, limit), c.args
 }
 
-// AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
 	sql := fmt.Sprintf(`SELECT %s FROM %s r %s WHERE r.id > $1 ORDER BY r.id`, triple, e.words.rows, e.named())
 	return all(ctx, e.g, sql, after, scanTriple, func(err error) error { return e.wrap("read all", err) })
 }
 
-// CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
 	if err = e.g.open(ctx, false); err == nil {
 		err = e.g.c.store.pool.QueryRow(ctx, `SELECT count(*) FROM `+e.words.rows).Scan(&n)

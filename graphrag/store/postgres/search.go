@@ -17,37 +17,36 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// windowBits is the base-2 logarithm of the records in a window. The block of a term that is
-// in every record of a window, at ten bytes a record, fits a page.
+// windowBits is the base-2 logarithm of the number of records in a window. The block of a term that is in every
+// record of a window, at ten bytes a record, fits a page.
 const windowBits = 9
 
-// fewShare: below one record in fewShare, each record is looked up in its block, which takes about
-// fewShare times as long as a step through the block.
+// fewShare: if less than one record in fewShare is a candidate, candidates are looked up in the block one by
+// one, which takes about fewShare times as long for a record as a scan of the block.
 const fewShare = 64
 
-// sql puts the names of an index of words into a statement.
+// sql inserts the names of tables and functions, and the parameters of BM25, into a statement.
 func (w words) sql(statement string) string {
 	return strings.NewReplacer("{words}", w.table, "{rows}", w.rows, "{sizes}", w.sizes, "{search}", w.search, "{name}", w.name,
 		"{k1}", fmt.Sprintf("%v::float8", w.k1), "{b}", fmt.Sprintf("%v::float8", w.b), "{bits}", fmt.Sprint(windowBits), "{few}", fmt.Sprint(fewShare)).Replace(statement)
 }
 
-// createWords makes the tables and the search of an index of words.
+// createWords makes the tables and the search function of an index of words.
 //
-// The search is BM25 as package bm25 has it, in the same order and with the same
-// precision, so that it has the same scores: sums of float32, the terms that can add
-// most first. The number of records and their mean length come from the last flush.
+// The search computes BM25 as package bm25 does, in the same order and with the same precision, so that scores
+// are equal: sums of float32, beginning with the terms that can add most. The number of records and their mean
+// length are from the last flush.
 //
-// It processes one term after the other (MaxScore: Turtle and Flood, "Query evaluation:
-// strategies and optimizations", 1995). While an unseen record can still be among the best,
-// all blocks of a term are read. From then on the records seen are the candidates: of each
-// further term only the blocks of candidates are read whose block bounds reach the threshold
-// (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011), or
-// all blocks if these are fewer. The few records that meet a condition are the candidates from the
-// start; many are a bitmap, against which blocks are read. If their length in all is given, words are
-// counted among them alone.
+// It processes the terms in sequence (MaxScore: Turtle and Flood, "Query evaluation: strategies and
+// optimizations", 1995). As long as an unseen record can be among the best, all blocks of a term are read. From
+// then on the records seen are the candidates: of each further term only those blocks of candidates are read
+// whose bounds reach the threshold (Ding and Suel, "Faster top-k document retrieval using block-max indexes",
+// SIGIR 2011), or all blocks if these are fewer. If few records meet a condition, they are the candidates from
+// the start; many are a bitmap, with which blocks are compared. If the sum of their lengths is given, words are
+// counted only in these records.
 //
-// Statements are planned once for each connection and not compiled (JIT): planning and
-// compiling take longer than most of them run.
+// Statements are planned once for each connection and not compiled (JIT): planning and compiling take longer
+// than most statements run.
 //
 // Bounds are for the mean length of the first records, the reference: for another mean a
 // saturation of at most s is at most s/(s+r(1-s)) with r = min(1, reference/mean), as in
@@ -115,12 +114,12 @@ const createWords = `
 		RETURN QUERY SELECT u.doc, u.sum FROM unnest(met, sums) AS u (doc, sum) WHERE u.sum > 0 AND u.sum >= threshold;
 	END $function$;`
 
-// words is the index of words of a table. Its records have numbers; a row is a block:
-// the records of one window that have a term, how often, their lengths, and a bound on
-// what the term can add to the score of one of them.
+// words is the index of words of a table. A record has a number; a row of the index is a block: the records of
+// one window that contain a term, with frequencies and lengths, and an upper bound of what the term adds to the
+// score of one of them.
 type words struct {
 	analyzer    text.Analyzer
-	table       string // in SQL, as rows, search and sizes
+	table       string // names in SQL, as the next two lines
 	rows, sizes string
 	search      string
 	name        string
@@ -137,7 +136,7 @@ func (g *generation) words(name string, t store.TableSchema) words {
 	}
 }
 
-// counted is a text as an index of words has it: its terms and their number.
+// counted holds the frequencies of the terms of a text, and their sum.
 type counted struct {
 	terms map[string]int32
 	n     int32
@@ -158,7 +157,7 @@ func (w words) counted(title, body string) counted {
 	return c
 }
 
-// postings are lines of an index of words by column, as a statement takes them.
+// postings are entries of an index of words as columns, the parameters of a statement.
 type postings struct {
 	records      int
 	terms        []string
@@ -173,8 +172,7 @@ func (p *postings) put(doc int32, c counted) {
 	}
 }
 
-// add puts postings into their blocks. Blocks are written in the order of their keys, so
-// that two writers cannot deadlock.
+// add inserts postings into their blocks, in the order of the keys, so that two writers cannot deadlock.
 func (w words) add(ctx context.Context, tx pgx.Tx, p postings) error {
 	if len(p.terms) == 0 {
 		return nil
@@ -189,14 +187,14 @@ func (w words) add(ctx context.Context, tx pgx.Tx, p postings) error {
 	return err
 }
 
-// refer sets the reference length of the bounds from the first records. createWords says how
-// bounds hold for other mean lengths.
+// refer stores the mean length of the first records, for which the bounds are computed. The comment of
+// createWords says how bounds hold for other mean lengths.
 func (w words) refer(ctx context.Context, tx pgx.Tx, mean float64) error {
 	_, err := tx.Exec(ctx, w.sql(`INSERT INTO {sizes} (name, n, total, analyzed, reference) VALUES ('{name}', 0, 0, 0, $1) ON CONFLICT (name) DO NOTHING`), max(mean, 1))
 	return err
 }
 
-// replace puts rows by a statement and replaces the postings of their texts.
+// replace runs a statement that puts rows, and replaces the postings of their texts.
 func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[string]counted, statement string, values []any) error {
 	rows, err := tx.Query(ctx, statement+" RETURNING id, doc, xmax <> 0", values...)
 	if err != nil {
@@ -215,7 +213,7 @@ func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[s
 		return nil
 	})
 	if err == nil && there != old.records {
-		err = errLost // another put one of them in between
+		err = errLost // another writer put one of these records meanwhile
 	}
 	if err == nil {
 		err = w.remove(ctx, tx, old)
@@ -226,7 +224,7 @@ func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[s
 	return err
 }
 
-// held returns the postings of stored records; sql selects their numbers, titles and bodies.
+// held returns the postings of stored records; sql selects the number, title and body of each.
 func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p postings, err error) {
 	rows, err := tx.Query(ctx, sql, arg)
 	if err != nil {
@@ -241,7 +239,7 @@ func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p post
 	return p, err
 }
 
-// remove takes postings out of their blocks.
+// remove deletes postings from their blocks.
 func (w words) remove(ctx context.Context, tx pgx.Tx, p postings) error {
 	if len(p.terms) == 0 {
 		return nil
@@ -261,8 +259,8 @@ func (w words) remove(ctx context.Context, tx pgx.Tx, p postings) error {
 	return err
 }
 
-// find is the statement that finds the best records for a text, and its arguments. With own words are
-// counted among the records that meet the condition.
+// find returns the statement that finds the best records for a text, and its arguments. With own, words are
+// counted only in the records that meet the condition.
 func (w words) find(query string, k int, where condition, own bool) (string, []any) {
 	terms := w.counted("", query).terms
 	list := slices.Sorted(maps.Keys(terms))

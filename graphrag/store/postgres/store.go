@@ -27,15 +27,15 @@ type Options struct {
 	Analyzer text.Analyzer
 	// HNSW, if set, makes an index of vectors when a generation is flushed.
 	HNSW *HNSW
-	// Schema is the schema of the catalog, and the prefix of the generations' schemas
-	// ("wildgraph"). Stores with different ones share nothing but the database.
+	// Schema is the PostgreSQL schema of the catalog, and the prefix of the schemas of generations
+	// ("wildgraph"). Stores with different ones share a database and nothing else.
 	Schema string
 }
 
-// HNSW are the settings of pgvector's graph of vectors.
+// HNSW are the settings of pgvector's approximate index of vectors.
 type HNSW struct {
-	// EfSearch is the number of candidates of a search, at least K, up to 1000; 0 is 300, with which
-	// .96 of the ten nearest of a million are found, and .89 with 100 (docs/stores.md).
+	// EfSearch is the number of candidates of a search, at least K, up to 1000; 0 is 300, which finds 96 % of
+	// the ten nearest of a million vectors; 100 finds 89 % (docs/stores.md).
 	EfSearch int
 }
 
@@ -44,20 +44,19 @@ type Store struct {
 	o    Options
 	pool *pgxpool.Pool
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	pins   *pgxpool.Conn
-	held   map[int64]int // generation → handles
+	held   map[int64]int // number of open handles by generation id
 	closed bool
 }
 
 var _ store.Store = (*Store)(nil)
 
-// version is the version of the tables.
+// version is the version of the layout of the tables.
 const version = 3
 
-// Open opens the store of a database, given by a connection string as in libpq, or creates one.
-// The role needs the right to create schemas, and the extension pgvector must exist or be
-// creatable.
+// Open opens the store in a database, given by a connection string as in libpq, or creates one. The role needs
+// the right to create schemas, and the extension pgvector must exist or the role may create it.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
@@ -66,11 +65,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		o.Schema = "wildgraph"
 	}
 	if err := store.CheckName("schema", o.Schema); err != nil || len(o.Schema) > 40 {
-		return nil, fmt.Errorf("postgres: open: Schema is %q, want a name of at most 40 letters: %w", o.Schema, store.ErrInvalid)
+		return nil, fmt.Errorf("postgres: open: Options.Schema is %q, want a name of at most 40 characters: %w", o.Schema, store.ErrInvalid)
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: open: %w: it is no connection string", store.ErrInvalid) // without the string, which may hold a password
+		return nil, fmt.Errorf("postgres: open: %w: the url is not a connection string of PostgreSQL", store.ErrInvalid) // the string may hold a password
 	}
 	config.MaxConns = max(config.MaxConns, 8)
 	config.ConnConfig.RuntimeParams["application_name"] = "wildgraph " + o.Schema
@@ -89,7 +88,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 // begin creates the catalog, and checks its version.
 func (s *Store) begin(ctx context.Context) error {
 	err := s.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "wildgraph:"+s.o.Schema) // one begins it
+		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "wildgraph:"+s.o.Schema) // one process at a time
 		if err != nil {
 			return err
 		}
@@ -113,7 +112,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return err
 	}
 	if v != version {
-		return fmt.Errorf("%w: schema %s is of version %d, and %d is known: open it with the release that wrote it, or name another Schema", store.ErrMismatch, s.o.Schema, v, version)
+		return fmt.Errorf("%w: the tables in schema %s have version %d, this release needs %d: open them with the release that wrote them, or set another Options.Schema", store.ErrMismatch, s.o.Schema, v, version)
 	}
 	s.pins, err = s.pool.Acquire(ctx)
 	return err
@@ -164,7 +163,7 @@ func (s *Store) open(ctx context.Context, name string) (*collection, error) {
 	var data []byte
 	err := s.pool.QueryRow(ctx, s.named(`SELECT id, schema FROM {s}.collections WHERE name = $1`), name).Scan(&c.id, &data)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("%w: create it first", store.ErrNotFound)
+		return nil, fmt.Errorf("%w: there is no such collection: create it first", store.ErrNotFound)
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &c.schema)
@@ -191,7 +190,7 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 		var id int64
 		err := tx.QueryRow(ctx, s.named(`DELETE FROM {s}.collections WHERE name = $1 RETURNING id`), name).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("%q: %w", name, store.ErrNotFound)
+			return fmt.Errorf("collection %q: %w", name, store.ErrNotFound)
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, s.named(`UPDATE {s}.generations SET gone = true WHERE collection = $1`), id)
@@ -204,7 +203,8 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	return wrapError("drop collection", err)
 }
 
-// hold counts a handle of a generation; the first one locks it against removal.
+// hold counts a handle of a generation; the first one takes a lock that keeps the generation from being
+// removed.
 func (s *Store) hold(ctx context.Context, id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +223,8 @@ func (s *Store) hold(ctx context.Context, id int64) error {
 	return nil
 }
 
-// alive replaces a lost connection and acquires its locks again. A generation that was discarded
-// meanwhile may be gone; readers of it get an error.
+// alive replaces a lost connection and acquires its locks again. A generation that was discarded meanwhile may
+// be gone; its readers get an error.
 func (s *Store) alive(ctx context.Context) error {
 	if s.pins.Ping(ctx) == nil {
 		return nil
@@ -243,7 +243,7 @@ func (s *Store) alive(ctx context.Context) error {
 	return nil
 }
 
-// release ends a handle; the last one of a discarded generation removes it.
+// release ends a handle; the last handle of a discarded generation removes the generation.
 func (s *Store) release(id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *Store) release(id int64) error {
 	return s.sweep(ctx)
 }
 
-// lockKey returns a lock key that is distinct for generations of different stores in a database.
+// lockKey returns a lock key that differs between generations, also of other stores in the database.
 func (s *Store) lockKey(id int64) int64 {
 	h := int64(0)
 	for _, c := range []byte(s.o.Schema) {
@@ -271,7 +271,7 @@ func (s *Store) lockKey(id int64) int64 {
 	return h<<32 ^ id
 }
 
-// sweep removes discarded generations without locks.
+// sweep removes the discarded generations that no handle locks.
 func (s *Store) sweep(ctx context.Context) error {
 	rows, err := s.pool.Query(ctx, s.named(`SELECT id FROM {s}.generations WHERE gone`))
 	if err != nil {
@@ -308,26 +308,26 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	_ = s.pins.Conn().Close(context.Background()) // and its locks
+	_ = s.pins.Conn().Close(context.Background()) // this ends its locks
 	s.pins.Release()
 	s.pool.Close()
 	return nil
 }
 
-// named inserts the schema of the catalog, and the version, into a statement.
+// named inserts the name of the catalog's schema and the layout version into a statement.
 func (s *Store) named(sql string) string {
 	return strings.NewReplacer("{s}", pgx.Identifier{s.o.Schema}.Sanitize(), "{v}", strconv.Itoa(version)).Replace(sql)
 }
 
-// generationSchema returns the schema of a generation.
+// generationSchema returns the name of the PostgreSQL schema of a generation.
 func (s *Store) generationSchema(id int64) string {
 	return pgx.Identifier{fmt.Sprintf("%s_g%d", s.o.Schema, id)}.Sanitize()
 }
 
-// tries is the number of attempts at a transaction that loses to others.
+// tries is the number of attempts at a transaction that conflicts with others.
 const tries = 5
 
-// write runs a transaction, with retries if it loses to others.
+// write runs a transaction, and retries it if it conflicts with others.
 func (s *Store) write(ctx context.Context, do func(pgx.Tx) error) error {
 	var err error
 	for n := range tries {
@@ -344,9 +344,9 @@ func (s *Store) write(ctx context.Context, do func(pgx.Tx) error) error {
 }
 
 // errLost ends a transaction that must be retried.
-var errLost = errors.New("another writer was faster")
+var errLost = errors.New("another transaction changed the same records")
 
-// lost reports serialization failures and deadlocks.
+// lost reports whether the error is a serialization failure or a deadlock, so that a retry may succeed.
 func lost(err error) bool {
 	var e *pgconn.PgError
 	return errors.Is(err, errLost) || errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
@@ -354,11 +354,10 @@ func lost(err error) bool {
 
 var errClosed = errors.New("the store is closed")
 
-// busyAfter is the pause for an overloaded server, which names none.
+// busyAfter is the pause before a retry at an overloaded server, which asks for none itself.
 const busyAfter = time.Second
 
-// wrapError adds the operation to an error, and maps errors of the server to errors of package
-// store.
+// wrapError adds the operation to an error, and maps errors of the server to errors of package store.
 func wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -370,13 +369,13 @@ func wrapError(doing string, err error) error {
 		err = fmt.Errorf("%w: %w", &store.ThrottledError{After: busyAfter}, err)
 	case errors.As(err, &e):
 		switch {
-		case e.Code == "3F000" || e.Code == "42P01" || e.Code == "42883": // schema, table or search is gone
-			err = fmt.Errorf("%w: the generation was discarded: %s", store.ErrNotFound, e.Message)
+		case e.Code == "3F000" || e.Code == "42P01" || e.Code == "42883": // the schema, table or function is gone
+			err = fmt.Errorf("%w: the generation was discarded, its tables are gone: %s", store.ErrNotFound, e.Message)
 		case e.Code == "53100" || e.Code == "57P03" || strings.HasPrefix(e.Code, "57P0"):
 			err = fmt.Errorf("%w: %s", store.ErrUnavailable, e.Message)
 		case strings.HasPrefix(e.Code, "53") || lost(err):
 			err = fmt.Errorf("%w: %s", &store.ThrottledError{After: busyAfter}, e.Message)
-		case e.Code == "42501" || strings.HasPrefix(e.Code, "28"): // no right; no such role or password
+		case e.Code == "42501" || strings.HasPrefix(e.Code, "28"): // no right; unknown role or wrong password
 			err = fmt.Errorf("%w: grant the right, or name another role: %s", store.ErrDenied, e.Message)
 		case e.Code == "57014":
 			err = fmt.Errorf("%w: %s", context.Canceled, e.Message)

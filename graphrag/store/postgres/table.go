@@ -33,7 +33,7 @@ func (t *table) wrap(doing string, err error) error {
 
 func (t *table) rows() string { return t.words.rows }
 
-// Put implements [store.Records]: in one transaction.
+// Put implements [store.Records] in one transaction.
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	if err := t.g.open(ctx, true); err != nil {
 		return t.wrap("put", err)
@@ -44,7 +44,7 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	return t.wrap("put", cmp.Or(t.put(ctx, good), bad))
 }
 
-// noNUL refuses characters that PostgreSQL cannot store in a text.
+// noNUL returns an error for a text with a NUL character, which PostgreSQL cannot store.
 func noNUL(texts ...string) error {
 	for _, s := range texts {
 		if strings.ContainsRune(s, 0) {
@@ -89,7 +89,7 @@ func (t *table) put(ctx context.Context, records []store.Record) error {
 	})
 }
 
-// selected returns the columns of a record, in the order of scan.
+// selected returns the columns of a record in the order in which scan reads them.
 func (t *table) selected() string {
 	s := "r.id, r.scope, r.title, r.body, r.data, r.fields"
 	if t.schema.Dim > 0 {
@@ -117,7 +117,6 @@ func (t *table) scan(row pgx.CollectableRow) (r store.Record, err error) {
 	return r, err
 }
 
-// Get implements [store.Records].
 func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
 	if err := t.g.open(ctx, false); err != nil {
 		return nil, t.wrap("get", err)
@@ -132,15 +131,13 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 	return records, t.wrap("get", err)
 }
 
-// Delete implements [store.Records].
 func (t *table) Delete(ctx context.Context, ids ...string) error {
 	return t.delete(ctx, "delete", "id = ANY($1)", slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil }))
 }
 
-// DeleteScope implements [store.Records].
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	if noNUL(scope) != nil {
-		return nil // matches no record
+		return nil // a scope with NUL has no records
 	}
 	return t.delete(ctx, "delete scope", "scope = $1", scope)
 }
@@ -164,13 +161,12 @@ func (t *table) delete(ctx context.Context, doing, where string, arg any) error 
 	return t.wrap(doing, err)
 }
 
-// All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
 	sql := fmt.Sprintf(`SELECT %s FROM %s r WHERE r.id > $1 ORDER BY r.id`, t.selected(), t.rows())
 	return all(ctx, t.g, sql, after, t.scan, func(err error) error { return t.wrap("read all", err) })
 }
 
-// all streams the rows of one statement.
+// all yields the rows of a statement as the server sends them.
 func all[T any](ctx context.Context, g *generation, sql, after string, scan pgx.RowToFunc[T], wrap func(error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -203,7 +199,6 @@ func all[T any](ctx context.Context, g *generation, sql, after string, scan pgx.
 	}
 }
 
-// Count implements [store.Records].
 func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
 	if err = cmp.Or(t.g.open(ctx, false), store.CheckCondition(where)); err == nil {
 		c := compile(where)
@@ -212,7 +207,6 @@ func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err
 	return n, t.wrap("count", err)
 }
 
-// SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
 	var b pgx.Batch
 	for _, q := range queries {
@@ -231,8 +225,8 @@ func scanHit(row pgx.CollectableRow) (h store.Hit, err error) {
 	return h, err
 }
 
-// collect sends a batch in one round trip, and reads the rows of each statement except the first
-// ones, which are settings.
+// collect sends a batch in one round trip, and reads the rows of each statement except the first ones, which
+// only change settings.
 func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings int, scan pgx.RowToFunc[T]) (out [][]T, err error) {
 	if err := g.open(ctx, false); err != nil {
 		return nil, err
@@ -260,10 +254,9 @@ func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings i
 	return out, nil
 }
 
-// maxEf is pgvector's limit of candidates.
+// maxEf is pgvector's limit of the candidates of a search.
 const maxEf = 1000
 
-// SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
 	if len(queries) == 0 {
 		return [][]store.Hit{}, t.wrap("search vectors", t.g.open(ctx, false))
@@ -285,7 +278,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, t.wrap("search vectors", err)
 }
 
-// settings is the statement that sets how vectors are searched.
+// settings returns the statement that chooses between an exact search of vectors and a search by HNSW.
 func (t *table) settings(queries []store.VectorQuery) string {
 	h := t.g.c.store.o.HNSW
 	if h == nil || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 }) {
@@ -297,7 +290,8 @@ func (t *table) settings(queries []store.VectorQuery) string {
 	if slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return compile(q.Where).sql != "" }) {
 		ef, scan = max(2*ef, 20*k), "off"
 	}
-	// With sorting off the graph is searched whatever the planner thinks of a filter, which makes one plan do.
+	// Without sorting the planner always searches the graph, whatever it estimates for a filter, so one plan
+	// fits all calls.
 	return fmt.Sprintf(`SELECT set_config('hnsw.ef_search', '%d', true), set_config('hnsw.iterative_scan', '%s', true), set_config('enable_sort', 'off', true),
 		set_config('plan_cache_mode', 'force_generic_plan', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`, min(maxEf, ef), scan)
 }
@@ -328,15 +322,15 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
 }
 
-// Records that meet a condition are compared one by one if they are few, at most fewRoots times the
-// square root of all, or if the candidates of the graph contain fewer than wanted: following the
-// graph further costs more, and finds records that are not the nearest.
+// Records that meet a condition are compared one by one if they are few, at most fewRoots times the square root
+// of the number of records, or if fewer than K candidates of the graph meet it: following the graph further
+// costs more, and finds records that are not the nearest.
 const fewRoots = 5
 
-// columns is records by column, as the parameters of one statement.
+// columns holds records as columns, the parameters of one statement.
 type columns struct {
 	schema store.TableSchema
-	names  []string // in SQL, with their array types and casts
+	names  []string // column names in SQL; types has array types and casts
 	types  []string
 	values []any
 }
@@ -369,7 +363,7 @@ func (c *columns) add(r store.Record, length int32) {
 	push(&c.values[5], length)
 	fields := []byte{}
 	if len(r.Fields) > 0 {
-		fields, _ = json.Marshal(r.Fields) // they were checked
+		fields, _ = json.Marshal(r.Fields) // CheckRecord accepted them
 	}
 	terms, _ := json.Marshal(append([]string{}, r.Fields.Terms()...))
 	push(&c.values[6], fields)
@@ -417,13 +411,13 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// condition is a condition in SQL, with its arguments from $1 on; "" is always true.
+// condition is a condition in SQL and its arguments, numbered from $1; an empty text is always true.
 type condition struct {
 	sql  string
 	args []any
 }
 
-// compile translates a checked condition.
+// compile translates a valid condition to SQL.
 func compile(where graphrag.Condition) (c condition) {
 	if where.String() != everything {
 		c.sql = graphrag.Translate(where, c.within, join)
@@ -438,7 +432,7 @@ func (c *condition) arg(v any) string {
 	return fmt.Sprintf("$%d", len(c.args))
 }
 
-// within is met by records with a term in a span. Single terms are looked up in the index.
+// within returns SQL that is true for records with a term in a span. Single terms use the index.
 func (c *condition) within(spans []graphrag.Span) string {
 	var parts []string
 	var single []string

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// New returns a tracer that starts its spans in to. Model calls are of the kind client.
+// New returns a tracer that starts its spans in to. Spans of model calls are of the kind client.
 func New(to api.Tracer) trace.Tracer { return tracer{to} }
 
 type tracer struct{ to api.Tracer }
