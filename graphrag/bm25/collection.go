@@ -99,21 +99,6 @@ func (c *Collection) weigh(documents int, total float64) {
 	c.searchers.New = func() any { return newSearcher(c) }
 }
 
-// normsOf returns the norms of the documents in a window of a member.
-func (c *Collection) normsOf(p *member, window int) *windowNorms {
-	if p.norms == nil {
-		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
-	}
-	at := &p.norms[window]
-	n := at.Load()
-	if n == nil { // concurrent calls may all compute them, with equal results
-		n = new(windowNorms)
-		p.ix.windowNorms(n[:], window, c.average)
-		at.Store(n)
-	}
-	return n
-}
-
 // Found is a document in the result of a search.
 type Found struct {
 	Part  int   // position of its index in the collection
@@ -167,13 +152,6 @@ func (c *Collection) Whole(query string) float64 {
 		sum += q.times * c.idf(q.df)
 	}
 	return sum
-}
-
-// ask returns a searcher with the terms of a query.
-func (c *Collection) ask(query string) *searcher {
-	s := c.searchers.Get().(*searcher)
-	s.analyze(query)
-	return s
 }
 
 // idf returns the inverse document frequency of a term that df documents contain.

@@ -93,17 +93,6 @@ func (ix *inverted) normsFor(average float64) []float32 {
 	return norms
 }
 
-// windowNorms writes the norms of the documents of a window.
-func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
-	lengths := ix.lengths[min(window*windowSize, len(ix.lengths)):]
-	for d := range norms {
-		norms[d] = 1
-		if d < len(lengths) {
-			norms[d] = ix.options.norm(lengths[d], average)
-		}
-	}
-}
-
 // norm returns what a document's length adds to the denominator of a saturation, for an average length.
 func (o *Options) norm(length uint32, average float64) float32 {
 	ratio := 1.0
@@ -221,19 +210,6 @@ func (ix *inverted) finish() {
 // span returns the range in docs and tfs of a block.
 func (ix *inverted) span(b uint32) (start, end uint64) {
 	return ix.blocks[b].start, ix.blocks[b+1].start
-}
-
-// column returns the part of a column in a window.
-func (ix *inverted) column(column uint32, window int) []uint8 {
-	n := len(ix.lengths)
-	start := window * windowSize
-	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
-}
-
-// maximaOf returns the largest saturation of a column in each window.
-func (ix *inverted) maximaOf(column uint32) []float32 {
-	n := ix.windows()
-	return ix.maxima[int(column)*n : (int(column)+1)*n]
 }
 
 // frequencies writes the frequency of a term in the given documents, which ascend, to dst.

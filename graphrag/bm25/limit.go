@@ -141,15 +141,6 @@ func (p *member) within() Docs {
 	return AllDocs(len(p.ix.lengths))
 }
 
-// empty reports whether the limit excludes all documents of a window.
-func (p *member) empty(window int) bool {
-	if p.set == nil {
-		return false
-	}
-	first := window * windowSize / 64
-	return !slices.ContainsFunc(p.set[first:min(first+windowSize/64, len(p.set))], func(w uint64) bool { return w != 0 })
-}
-
 // within combines keep with the limit.
 func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, doc int32) bool {
 	if c.documents == c.numbers && !c.among {

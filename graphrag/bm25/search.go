@@ -5,7 +5,6 @@ package bm25
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -38,45 +37,6 @@ func (ix *Index) Scores(query string, dst []float64) []float64 {
 type Term struct {
 	Text   string
 	Weight float64
-}
-
-// AllScores returns the scores as [Index.Scores] does, of all indexes in their order; 0 outside of a limit.
-func (c *Collection) AllScores(query string, dst []float64) []float64 {
-	return c.scores(c.ask(query), dst)
-}
-
-// ScoresOf is [Collection.AllScores] for weighted terms. A repeated term has the sum of its weights.
-func (c *Collection) ScoresOf(query []Term, dst []float64) []float64 {
-	s := c.searchers.Get().(*searcher)
-	s.begin()
-	for _, t := range query {
-		n, _ := s.numbers.Terms().Add([]byte(t.Text))
-		s.addTerm(int32(n), t.Weight)
-	}
-	s.prepare()
-	return c.scores(s, dst)
-}
-
-// scores writes the scores of all documents to dst, and releases the searcher.
-func (c *Collection) scores(s *searcher, dst []float64) []float64 {
-	dst = slices.Grow(dst[:0], c.numbers)[:c.numbers]
-	defer s.done()
-	s.bound()
-	for w := range s.upper {
-		base, norms := s.activate(w)
-		s.threshold = math.MaxFloat32 // so high that note is never called
-		for i := range s.active {
-			s.accumulate(&s.active[i], norms, base)
-		}
-		to := dst[int(s.at.first)+base:]
-		for d, sum := range s.sums[:min(windowSize, len(s.at.ix.lengths)-base)] {
-			if to[d] = float64(sum); s.at.set != nil && !s.at.set.Has(int32(base+d)) {
-				to[d] = 0
-			}
-		}
-		clear(s.sums[:])
-	}
-	return dst
 }
 
 // searcher is the state of one search.
@@ -155,12 +115,6 @@ func newSearcher(c *Collection) *searcher {
 	s.candidates = newCandidates(min(windowSize, c.numbers))
 	s.add = s.addAll
 	return s
-}
-
-// done returns the searcher to the pool.
-func (s *searcher) done() {
-	s.keep, s.tied = nil, false
-	s.c.searchers.Put(s)
 }
 
 // analyze sets the query's terms.
@@ -284,42 +238,6 @@ func (s *searcher) push(p *member, doc int32, sum float64) {
 		s.best.Push(p.first+doc, sum)
 		if s.tied {
 			s.also = append(s.also, rank.Scored[int32]{ID: p.first + doc, Score: sum})
-		}
-	}
-}
-
-// bound sets the blocks and the upper bound of each window.
-func (s *searcher) bound() {
-	n := len(s.query)
-	clear(s.upper)
-	s.blockOf = slices.Grow(s.blockOf[:0], n*len(s.upper))[:n*len(s.upper)]
-	clear(s.blockOf)
-	for number := range s.c.parts {
-		p := s.c.parts[number]
-		ix, upper, blockOf := p.ix, s.upper[p.window:], s.blockOf[p.window*n:]
-		for i, q := range s.query {
-			id := q.ids[number]
-			if id < 0 {
-				continue
-			}
-			e := ix.entries[id]
-			if e.blocks == 0 {
-				for w, m := range ix.maximaOf(e.first) {
-					upper[w] += q.weight * p.most(m)
-				}
-				continue
-			}
-			for b := e.first; b < e.first+e.blocks; b++ {
-				bl := &ix.blocks[b]
-				upper[bl.window] += q.weight * p.most(bl.max)
-				blockOf[int(bl.window)*n+i] = b + 1
-			}
-		}
-	}
-	s.order = s.order[:0]
-	for w, upper := range s.upper {
-		if p := &s.c.parts[s.c.windows[w]]; upper > 0 && !p.empty(w-p.window) {
-			s.order = append(s.order, int32(w))
 		}
 	}
 }

@@ -5,9 +5,122 @@ package bm25
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
+
+// AllScores returns the scores as [Index.Scores] does, of all indexes in their order; 0 outside of a limit.
+func (c *Collection) AllScores(query string, dst []float64) []float64 {
+	return c.scores(c.ask(query), dst)
+}
+
+// ScoresOf is [Collection.AllScores] for weighted terms. A repeated term has the sum of its weights.
+func (c *Collection) ScoresOf(query []Term, dst []float64) []float64 {
+	s := c.searchers.Get().(*searcher)
+	s.begin()
+	for _, t := range query {
+		n, _ := s.numbers.Terms().Add([]byte(t.Text))
+		s.addTerm(int32(n), t.Weight)
+	}
+	s.prepare()
+	return c.scores(s, dst)
+}
+
+// scores writes the scores of all documents to dst, and releases the searcher.
+func (c *Collection) scores(s *searcher, dst []float64) []float64 {
+	dst = slices.Grow(dst[:0], c.numbers)[:c.numbers]
+	defer s.done()
+	s.bound()
+	for w := range s.upper {
+		base, norms := s.activate(w)
+		s.threshold = math.MaxFloat32 // so high that note is never called
+		for i := range s.active {
+			s.accumulate(&s.active[i], norms, base)
+		}
+		to := dst[int(s.at.first)+base:]
+		for d, sum := range s.sums[:min(windowSize, len(s.at.ix.lengths)-base)] {
+			if to[d] = float64(sum); s.at.set != nil && !s.at.set.Has(int32(base+d)) {
+				to[d] = 0
+			}
+		}
+		clear(s.sums[:])
+	}
+	return dst
+}
+
+// ask returns a searcher with the terms of a query.
+func (c *Collection) ask(query string) *searcher {
+	s := c.searchers.Get().(*searcher)
+	s.analyze(query)
+	return s
+}
+
+// done returns the searcher to the pool.
+func (s *searcher) done() {
+	s.keep, s.tied = nil, false
+	s.c.searchers.Put(s)
+}
+
+// bound sets the blocks and the upper bound of each window.
+func (s *searcher) bound() {
+	n := len(s.query)
+	clear(s.upper)
+	s.blockOf = slices.Grow(s.blockOf[:0], n*len(s.upper))[:n*len(s.upper)]
+	clear(s.blockOf)
+	for number := range s.c.parts {
+		p := s.c.parts[number]
+		ix, upper, blockOf := p.ix, s.upper[p.window:], s.blockOf[p.window*n:]
+		for i, q := range s.query {
+			id := q.ids[number]
+			if id < 0 {
+				continue
+			}
+			e := ix.entries[id]
+			if e.blocks == 0 {
+				for w, m := range ix.maximaOf(e.first) {
+					upper[w] += q.weight * p.most(m)
+				}
+				continue
+			}
+			for b := e.first; b < e.first+e.blocks; b++ {
+				bl := &ix.blocks[b]
+				upper[bl.window] += q.weight * p.most(bl.max)
+				blockOf[int(bl.window)*n+i] = b + 1
+			}
+		}
+	}
+	s.order = s.order[:0]
+	for w, upper := range s.upper {
+		if p := &s.c.parts[s.c.windows[w]]; upper > 0 && !p.empty(w-p.window) {
+			s.order = append(s.order, int32(w))
+		}
+	}
+}
+
+// empty reports whether the limit excludes all documents of a window.
+func (p *member) empty(window int) bool {
+	if p.set == nil {
+		return false
+	}
+	first := window * windowSize / 64
+	return !slices.ContainsFunc(p.set[first:min(first+windowSize/64, len(p.set))], func(w uint64) bool { return w != 0 })
+}
+
+// normsOf returns the norms of the documents in a window of a member.
+func (c *Collection) normsOf(p *member, window int) *windowNorms {
+	if p.norms == nil {
+		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
+	}
+	at := &p.norms[window]
+	n := at.Load()
+	if n == nil { // concurrent calls may all compute them, with equal results
+		n = new(windowNorms)
+		p.ix.windowNorms(n[:], window, c.average)
+		at.Store(n)
+	}
+	return n
+}
 
 // window searches the documents of one window.
 func (s *searcher) window(w int) {
@@ -78,6 +191,30 @@ func (s *searcher) activate(w int) (base int, norms *[windowSize]float32) {
 
 // dropped is the sum of a document that keep excludes: adding to it changes nothing.
 var dropped = float32(math.Inf(-1))
+
+// windowNorms writes the norms of the documents of a window.
+func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
+	lengths := ix.lengths[min(window*windowSize, len(ix.lengths)):]
+	for d := range norms {
+		norms[d] = 1
+		if d < len(lengths) {
+			norms[d] = ix.options.norm(lengths[d], average)
+		}
+	}
+}
+
+// column returns the part of a column in a window.
+func (ix *inverted) column(column uint32, window int) []uint8 {
+	n := len(ix.lengths)
+	start := window * windowSize
+	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
+}
+
+// maximaOf returns the largest saturation of a column in each window.
+func (ix *inverted) maximaOf(column uint32) []float32 {
+	n := ix.windows()
+	return ix.maxima[int(column)*n : (int(column)+1)*n]
+}
 
 // raise raises the threshold to the lowest score in t, if that is higher.
 func (s *searcher) raise(t *rank.Top[int32]) {

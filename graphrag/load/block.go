@@ -433,7 +433,7 @@ func isRow(line string) bool { return strings.Count(line, "|") > 1 || strings.Co
 // isDelimiter reports whether a line is the delimiter row of a table.
 func isDelimiter(line string) bool {
 	line = strings.TrimSpace(line)
-	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- \t") == ""
+	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.TrimLeft(line, "|:- \t") == ""
 }
 
 // tableHeader returns the header and the delimiter row of the table below the lines above, "" if there is none.

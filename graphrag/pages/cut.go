@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
@@ -126,9 +127,16 @@ func (p *Page) Tokens(first, end int) (n int) {
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
+		Text: p.Text[from.Start:to.End], Start: from.From, End: to.To, Tokens: p.Tokens(first, end),
 		ID: chunk.ID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
-		Start: from.From, End: to.To, Text: p.Text[from.Start:to.End], Tokens: p.Tokens(first, end),
 	}
+}
+
+// led returns units of a page as a chunk whose Lead has the headings and the header of a table above them.
+func led(p *Page, first, end int) graphrag.Chunk {
+	c := p.Chunk(first, end)
+	c.Lead = load.Lead(p.Text, p.Units[first].Start)
+	return c
 }
 
 // Passages returns the passages of the page.

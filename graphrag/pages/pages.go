@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
-	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -166,23 +164,12 @@ func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	return found, nil
 }
 
-// Encode computes the vectors of tiles that Lazily would compute on demand, until ctx ends.
-func (p *Retriever) Encode(ctx context.Context) error {
-	if p.o.Lazily == nil {
-		return nil
+// at returns the segment of a page, and the index of the page in the segment.
+func (p *Retriever) at(page int32) (at int, n int32) {
+	for page >= p.first[at+1] {
+		at++
 	}
-	return p.o.Lazily.Rest(ctx, func(yield func(string) bool) {
-		for _, s := range p.segments {
-			for n := range s.Set().All() {
-				page := &s.Index.pages[n]
-				for _, first := range page.Tiles() {
-					if !yield(page.Chunk(first, page.Ends[first]).Titled()) {
-						return
-					}
-				}
-			}
-		}
-	})
+	return at, page - p.first[at]
 }
 
 // best returns the best passage of a page, with the score of the page.
@@ -214,71 +201,6 @@ func (p *Retriever) candidates(a *queryMemory, order []rank.Scored[int32], sprea
 		c.end = c.page.Ends[c.first]
 		c.prepare(ix.units, n, &a.queryTerms, a.number[at])
 	}
-}
-
-// evidence returns the selected units as chunks, the best page first, units in the order of the page. The
-// tokens of whole chunks are counted again, and the last selections are reverted until the chunks fit.
-func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
-	cost := make([]int, len(a.list))
-	chunks := make([]graphrag.Chunk, len(a.list))
-	all := 0
-	measure := func(i int) {
-		all -= cost[i]
-		cost[i] = 0
-		if c := &a.list[i]; c.open {
-			chunks[i] = c.chunk()
-			cost[i] = p.o.Count(chunks[i].Prompt())
-		}
-		all += cost[i]
-	}
-	for i := range a.list {
-		measure(i)
-	}
-	for all > budget && len(a.steps) > 0 {
-		measure(a.undo())
-	}
-	hits := []graphrag.Hit{}
-	for i := range a.list {
-		if c := &a.list[i]; c.open {
-			hits = append(hits, graphrag.Hit{Chunk: chunks[i], Score: c.score, Source: pagesSource})
-		}
-	}
-	return hits
-}
-
-// led returns units of a page as a chunk whose Lead has the headings and the header of a table above them.
-func led(p *Page, first, end int) graphrag.Chunk {
-	c := p.Chunk(first, end)
-	c.Lead = load.Lead(p.Text, p.Units[first].Start)
-	return c
-}
-
-// chunk returns the units of a page that are read, with a gap where units are left out.
-func (c *candidate) chunk() graphrag.Chunk {
-	out := led(c.page, c.first, c.end)
-	if c.used == out.Tokens {
-		return out
-	}
-	var b strings.Builder
-	for u := 0; u < len(c.read); u++ {
-		if !c.read[u] {
-			continue
-		}
-		from := u
-		for u+1 < len(c.read) && c.read[u+1] {
-			u++
-		}
-		run := led(c.page, from, u+1)
-		if b.Len() > 0 {
-			b.WriteString(gap + run.Lead)
-		} else {
-			out.Start, out.Lead = run.Start, run.Lead
-		}
-		b.WriteString(run.Text)
-		out.End = run.End
-	}
-	out.Text, out.Tokens = b.String(), c.used
-	return out
 }
 
 // queryMemory is the reused memory for one question.
@@ -333,6 +255,40 @@ func (p *Retriever) rank(ctx context.Context, a *queryMemory, q graphrag.Questio
 		}
 	}
 	return a.order, nil
+}
+
+// add adds the terms of some words, each times more often.
+func (k *queryTerms) add(p *Retriever, words string, times float64) {
+	a := p.words.For(words)
+	a.Words(words, func(word []byte) bool {
+		term, ok := a.Term(string(word))
+		if !ok {
+			return true
+		}
+		at := slices.Index(k.terms, term)
+		if at < 0 {
+			marked := len(k.marked)
+			for i := range p.segments {
+				u := p.segments[i].Index.units
+				if t := u.terms.Find([]byte(term)); t >= 0 && u.df[t] > 0 {
+					k.marked = append(k.marked, segments.Origin{Segment: i, Doc: int32(t)})
+				}
+			}
+			if len(k.marked) == marked {
+				return true
+			}
+			if len(k.terms) == maxAsked {
+				return false
+			}
+			at = len(k.terms)
+			k.terms, k.times, k.rarity = append(k.terms, term), append(k.times, 0), append(k.rarity, p.rarity([]byte(term)))
+			for _, m := range k.marked[marked:] {
+				k.number[m.Segment][m.Doc] = uint8(len(k.terms))
+			}
+		}
+		k.times[at] += times
+		return true
+	})
 }
 
 // like adds the similarities of all passages to their scores.
@@ -411,6 +367,64 @@ func (d *deviation) value() float64 {
 	n, sum := float64(d.n), float64(d.sum)
 	around := (float64(d.squares) - sum/max(n, 1)*sum) / (stepsOfOne * stepsOfOne)
 	return math.Sqrt((usualTiles*usualDeviation*usualDeviation + max(around, 0)) / (usualTiles + n))
+}
+
+// aspects adds the scores that pages get by the aspects of an overview.
+func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string) error {
+	if p.o.Aspects > 0 {
+		a.query = a.query[:0]
+		p.comes(a, aspectPassages, func(ix *pageIndex, n, best int32) (from, end int) {
+			first := int(best - ix.first[n])
+			return first, ix.pages[n].Ends[first]
+		})
+		p.comes(a, aspectPages, func(ix *pageIndex, n, _ int32) (from, end int) { return 0, len(ix.pages[n].Units) })
+	}
+	if err := p.plan(ctx, a, question); err != nil {
+		return err
+	}
+	if p.o.Aspects > 0 {
+		a.more = p.body.ScoresOf(a.query, a.more)
+		add(a.passage, a.more, p.o.Aspects)
+		if p.o.Title > 0 {
+			a.more = p.title.ScoresOf(a.query, a.more)
+			add(a.fields, a.more, p.o.Aspects)
+		}
+	}
+	return nil
+}
+
+// plan adds the scores of passages by the planned aspects. The scores of an aspect are divided by its best one,
+// so that no aspect displaces the pages of another.
+func (p *Retriever) plan(ctx context.Context, a *queryMemory, question string) error {
+	if p.o.Plan == nil || p.o.Planned == 0 {
+		return nil
+	}
+	var titles []string
+	for _, x := range a.order {
+		at, n := p.at(x.ID)
+		if t := p.segments[at].Index.pages[n].Title; t != "" && !slices.Contains(titles, t) {
+			titles = append(titles, t)
+		}
+		if len(titles) == planTitles {
+			break
+		}
+	}
+	named, err := p.o.Plan(ctx, question, titles)
+	if err != nil {
+		return fmt.Errorf("pages: plan the aspects of an overview: %w", err)
+	}
+	a.named = named[:min(len(named), MaxAspects)]
+	a.planned = zeros(a.planned, len(a.passage))
+	for _, aspect := range a.named {
+		a.more = p.body.AllScores(text.ReadQuestion(aspect).Words, a.more)
+		if best := slices.Max(a.more); best > 0 {
+			for i, s := range a.more {
+				a.planned[i] = max(a.planned[i], s/best)
+			}
+		}
+	}
+	add(a.passage, a.planned, p.o.Planned)
+	return nil
 }
 
 // follow orders pages by their probability after propagation by Follow.

@@ -137,6 +137,25 @@ func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, te
 	return t, err
 }
 
+// Encode computes the vectors of tiles that Lazily would compute on demand, until ctx ends.
+func (p *Retriever) Encode(ctx context.Context) error {
+	if p.o.Lazily == nil {
+		return nil
+	}
+	return p.o.Lazily.Rest(ctx, func(yield func(string) bool) {
+		for _, s := range p.segments {
+			for n := range s.Set().All() {
+				page := &s.Index.pages[n]
+				for _, first := range page.Tiles() {
+					if !yield(page.Chunk(first, page.Ends[first]).Titled()) {
+						return
+					}
+				}
+			}
+		}
+	})
+}
+
 // over completes p as the retriever over segments.
 func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error) {
 	p.segments, p.first, p.passages = list, []int32{0}, []int32{0}
@@ -178,14 +197,6 @@ func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error
 		return a
 	}
 	return p, nil
-}
-
-// at returns the segment of a page, and the index of the page in the segment.
-func (p *Retriever) at(page int32) (at int, n int32) {
-	for page >= p.first[at+1] {
-		at++
-	}
-	return at, page - p.first[at]
 }
 
 // compare orders pages by score, equal scores by ID.

@@ -4,10 +4,11 @@ package pages
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -245,6 +246,64 @@ func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []ui
 	}
 }
 
+// evidence returns the selected units as chunks, the best page first, units in the order of the page. The
+// tokens of whole chunks are counted again, and the last selections are reverted until the chunks fit.
+func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
+	cost := make([]int, len(a.list))
+	chunks := make([]graphrag.Chunk, len(a.list))
+	all := 0
+	measure := func(i int) {
+		all -= cost[i]
+		cost[i] = 0
+		if c := &a.list[i]; c.open {
+			chunks[i] = c.chunk()
+			cost[i] = p.o.Count(chunks[i].Prompt())
+		}
+		all += cost[i]
+	}
+	for i := range a.list {
+		measure(i)
+	}
+	for all > budget && len(a.steps) > 0 {
+		measure(a.undo())
+	}
+	hits := []graphrag.Hit{}
+	for i := range a.list {
+		if c := &a.list[i]; c.open {
+			hits = append(hits, graphrag.Hit{Chunk: chunks[i], Score: c.score, Source: pagesSource})
+		}
+	}
+	return hits
+}
+
+// chunk returns the units of a page that are read, with a gap where units are left out.
+func (c *candidate) chunk() graphrag.Chunk {
+	out := led(c.page, c.first, c.end)
+	if c.used == out.Tokens {
+		return out
+	}
+	var b strings.Builder
+	for u := 0; u < len(c.read); u++ {
+		if !c.read[u] {
+			continue
+		}
+		from := u
+		for u+1 < len(c.read) && c.read[u+1] {
+			u++
+		}
+		run := led(c.page, from, u+1)
+		if b.Len() > 0 {
+			b.WriteString(gap + run.Lead)
+		} else {
+			out.Start, out.Lead = run.Start, run.Lead
+		}
+		b.WriteString(run.Text)
+		out.End = run.End
+	}
+	out.Text, out.Tokens = b.String(), c.used
+	return out
+}
+
 // zeros returns a list of n zeros, which reuses the memory of old.
 func zeros[T any](old []T, n int) []T {
 	old = slices.Grow(old[:0], n)[:n]
@@ -337,40 +396,6 @@ type queryTerms struct {
 	marked []segments.Origin // positions in number that are not 0
 }
 
-// add adds the terms of some words, each times more often.
-func (k *queryTerms) add(p *Retriever, words string, times float64) {
-	a := p.words.For(words)
-	a.Words(words, func(word []byte) bool {
-		term, ok := a.Term(string(word))
-		if !ok {
-			return true
-		}
-		at := slices.Index(k.terms, term)
-		if at < 0 {
-			marked := len(k.marked)
-			for i := range p.segments {
-				u := p.segments[i].Index.units
-				if t := u.terms.Find([]byte(term)); t >= 0 && u.df[t] > 0 {
-					k.marked = append(k.marked, segments.Origin{Segment: i, Doc: int32(t)})
-				}
-			}
-			if len(k.marked) == marked {
-				return true
-			}
-			if len(k.terms) == maxAsked {
-				return false
-			}
-			at = len(k.terms)
-			k.terms, k.times, k.rarity = append(k.terms, term), append(k.times, 0), append(k.rarity, p.rarity([]byte(term)))
-			for _, m := range k.marked[marked:] {
-				k.number[m.Segment][m.Doc] = uint8(len(k.terms))
-			}
-		}
-		k.times[at] += times
-		return true
-	})
-}
-
 // query returns the terms as a weighted query.
 func (k *queryTerms) query(dst []bm25.Term) []bm25.Term {
 	dst = dst[:0]
@@ -419,30 +444,6 @@ type aspectMemory struct {
 	planned []float64 // gain of each passage by the plan
 }
 
-// aspects adds the scores that pages get by the aspects of an overview.
-func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string) error {
-	if p.o.Aspects > 0 {
-		a.query = a.query[:0]
-		p.comes(a, aspectPassages, func(ix *pageIndex, n, best int32) (from, end int) {
-			first := int(best - ix.first[n])
-			return first, ix.pages[n].Ends[first]
-		})
-		p.comes(a, aspectPages, func(ix *pageIndex, n, _ int32) (from, end int) { return 0, len(ix.pages[n].Units) })
-	}
-	if err := p.plan(ctx, a, question); err != nil {
-		return err
-	}
-	if p.o.Aspects > 0 {
-		a.more = p.body.ScoresOf(a.query, a.more)
-		add(a.passage, a.more, p.o.Aspects)
-		if p.o.Title > 0 {
-			a.more = p.title.ScoresOf(a.query, a.more)
-			add(a.fields, a.more, p.o.Aspects)
-		}
-	}
-	return nil
-}
-
 // comes adds to the query the terms that co-occur with the subject in the given units of the best pages. The
 // weight of a term is the sum, over these pages, of the probability of relevance times the saturated frequency,
 // times the IDF, scaled so that the largest weight is 1.
@@ -483,38 +484,4 @@ func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, b
 		}
 		a.query = append(a.query, bm25.Term{Text: string(a.seen.At(int(x.ID))), Weight: x.Score / best})
 	}
-}
-
-// plan adds the scores of passages by the planned aspects. The scores of an aspect are divided by its best one,
-// so that no aspect displaces the pages of another.
-func (p *Retriever) plan(ctx context.Context, a *queryMemory, question string) error {
-	if p.o.Plan == nil || p.o.Planned == 0 {
-		return nil
-	}
-	var titles []string
-	for _, x := range a.order {
-		at, n := p.at(x.ID)
-		if t := p.segments[at].Index.pages[n].Title; t != "" && !slices.Contains(titles, t) {
-			titles = append(titles, t)
-		}
-		if len(titles) == planTitles {
-			break
-		}
-	}
-	named, err := p.o.Plan(ctx, question, titles)
-	if err != nil {
-		return fmt.Errorf("pages: plan the aspects of an overview: %w", err)
-	}
-	a.named = named[:min(len(named), MaxAspects)]
-	a.planned = zeros(a.planned, len(a.passage))
-	for _, aspect := range a.named {
-		a.more = p.body.AllScores(text.ReadQuestion(aspect).Words, a.more)
-		if best := slices.Max(a.more); best > 0 {
-			for i, s := range a.more {
-				a.planned[i] = max(a.planned[i], s/best)
-			}
-		}
-	}
-	add(a.passage, a.planned, p.o.Planned)
-	return nil
 }

@@ -147,25 +147,6 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Words yields the lower-cased words of s in order, until yield returns false. The slice is valid until yield
-// returns. Words does not allocate.
-func (a *Standard) Words(s string, yield func(word []byte) bool) {
-	sc := a.scan(s)
-	for sc.next() && yield(sc.word) {
-	}
-	a.release(sc)
-}
-
-// Spans yields the words of s as [Analyzer.Words] does, each with its span in the source, s[start:end]. Spans
-// are ascending; they overlap only where a run of characters is yielded as pairs.
-func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
-	sc := a.scan(s)
-	for sc.next() {
-		yield(sc.word, sc.start, sc.end)
-	}
-	a.release(sc)
-}
-
 // Term returns the snowball stem of a word, or false when it is a stop word. The
 // word must be lower-cased, as Words yields it. Words with a digit
 // and words over 64 bytes (identifiers, encoded data) are not stemmed.

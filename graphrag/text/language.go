@@ -320,7 +320,8 @@ type Wording struct {
 func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
-	language := LanguageOf(question)
+	head := display.Head(question, maxQuestionBytes)
+	overview, language := asksOverview(head), LanguageOf(question)
 	words, analyzer := 0, each().In(language)
 	analyzer.Spans(question, func(word []byte, start, end int) {
 		words++
@@ -340,11 +341,11 @@ func ReadQuestion(question string) Wording {
 	})
 	switch {
 	case language != English && language != "":
-		about = []string{display.Head(question, maxQuestionBytes)}
+		about = []string{head}
 	case len(about) == 0:
 		about = all
 	}
-	return Wording{strings.Join(about, " "), strings.Join(names, " "), asksOverview(question)}
+	return Wording{strings.Join(about, " "), strings.Join(names, " "), overview}
 }
 
 // asking are words that tell how to answer; they occur in pages on any subject.
@@ -384,7 +385,7 @@ func either(key string) string {
 
 // asksOverview reports whether the wording of a question asks for an overview.
 func asksOverview(question string) bool {
-	question = strings.TrimSpace(display.Head(question, maxQuestionBytes))
+	question = strings.TrimSpace(question)
 	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 

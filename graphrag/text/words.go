@@ -154,6 +154,25 @@ type scanner struct {
 // keepWord is the largest capacity of a word buffer that is reused for another scan.
 const keepWord = 1 << 12
 
+// Words yields the lower-cased words of s in order, until yield returns false. The slice is valid until yield
+// returns. Words does not allocate.
+func (a *Standard) Words(s string, yield func(word []byte) bool) {
+	sc := a.scan(s)
+	for sc.next() && yield(sc.word) {
+	}
+	a.release(sc)
+}
+
+// Spans yields the words of s as [Analyzer.Words] does, each with its span in the source, s[start:end]. Spans
+// are ascending; they overlap only where a run of characters is yielded as pairs.
+func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
+	sc := a.scan(s)
+	for sc.next() {
+		yield(sc.word, sc.start, sc.end)
+	}
+	a.release(sc)
+}
+
 // scan returns a scanner at the beginning of a text.
 func (a *Standard) scan(s string) *scanner {
 	sc := a.scans.Get().(*scanner)
