@@ -198,7 +198,7 @@ func TestKills(t *testing.T) {
 // Compares four workers with one, with a model that takes a second to answer.
 func TestSpeedUp(t *testing.T) {
 	c := newCluster(t)
-	docs := library(t, 160)
+	docs := library(t, 320)
 	c.models.delay.Store(int64(time.Second))
 	var took [2]time.Duration
 	var calls [2]int

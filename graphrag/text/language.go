@@ -385,8 +385,7 @@ func either(key string) string {
 
 // asksOverview reports whether the wording of a question asks for an overview.
 func asksOverview(question string) bool {
-	question = strings.TrimSpace(question)
-	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
+	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(strings.TrimSpace(question)) })
 }
 
 // maxQuestionBytes limits the part of a question whose wording is examined, in bytes.
