@@ -397,7 +397,7 @@ func TestLoadRefuses(t *testing.T) {
 	check.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
 	nameless := tree(t, map[string]string{"all_triplet.txt": "Q1\tP36\tQ2\n"})
 	for path, want := range map[string]string{
-		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: 2 fields between tabs, want 3",
+		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: the line has 2 fields between tabs, want 3",
 		filepath.Join(dir, "empty.tsv"):    "no triple of named entities",
 		filepath.Join(dir, "labels.nt"):    "no triple of named entities",
 		filepath.Join(dir, "a.xml"):        "want a file whose name ends in .tsv, .jsonl or .nt",
