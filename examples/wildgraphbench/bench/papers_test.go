@@ -225,7 +225,7 @@ func TestGraphByPath(t *testing.T) {
 	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: ignored 1 lines that are not triples, first: ") || !strings.Contains(stderr, "cut.tsv:2: the line has 1 fields between tabs, want 3") {
 		t.Errorf("%v: %s", err, stderr)
 	}
-	if _, _, err := bench(t, bare, append(args, filepath.Join(dir, "g.rdf"))...); err == nil || !strings.Contains(err.Error(), "-kg: triples: "+filepath.Join(dir, "g.rdf")+": want a file whose name ends in .tsv, .jsonl or .nt") {
+	if _, _, err := bench(t, bare, append(args, filepath.Join(dir, "g.rdf"))...); err == nil || !strings.Contains(err.Error(), "-kg: triples: read: "+filepath.Join(dir, "g.rdf")+": want a file whose name ends in .tsv, .jsonl or .nt") {
 		t.Error(err)
 	}
 }
