@@ -60,12 +60,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
-// Every system finds in a store what it finds in memory, for 200 questions without and with three conditions: in the
+// Every system finds in a store the same as in memory, for 200 questions without and with three conditions: in the
 // servers that are named, or else in a folder.
-=======
-// Every system finds in a folder the same as in memory, for 200 questions without and with three conditions.
->>>>>>> w3
 func TestEvidence(t *testing.T) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if check.Long(t); dir == "" {
