@@ -267,7 +267,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 		{"yuotu:agent/decompose=" + file("all.txt"), `there is no system "yuotu"`},
 		{"agent/decompose=" + file("none.txt"), "none.txt"},
 		{"judge/joint_fact=" + file("all.txt"), "cannot be replaced"},
-		{file("empty.txt"), "want a text of 1 to"},
+		{file("empty.txt"), "want a UTF-8 text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {
 		_, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...)
