@@ -363,7 +363,7 @@ func quotable(raw string) (string, bool) {
 		return clean, false // scrapers write this for an image without a caption
 	}
 	if strings.IndexByte(clean, '|') >= 0 {
-		return clean, false // a menu on one line
+		return clean, false // it looks like a menu on one line
 	}
 	letters, all := 0, 0
 	for _, r := range clean {

@@ -196,7 +196,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 			fail(w, problem{http.StatusTooManyRequests, "rate_limit_exceeded", fmt.Sprintf("more than %d requests a minute", s.o.PerMinute)})
 			return
 		}
-		if r.ContentLength > s.o.MaxBody { // without reading it
+		if r.ContentLength > s.o.MaxBody { // refused before the body is read
 			w.Header().Set("Connection", "close")
 			fail(w, s.problem(r.Pattern, &http.MaxBytesError{Limit: s.o.MaxBody}))
 			return

@@ -179,7 +179,7 @@ func CheckTriple(t Triple) error {
 
 func invalid(errs []error) error {
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
+		return fmt.Errorf("%w item: %w", ErrInvalid, err)
 	}
 	return nil
 }

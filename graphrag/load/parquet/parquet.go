@@ -23,7 +23,7 @@ func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
 	}
 	f, err = pq.OpenFile(at, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: open the file: %w", ErrDamaged, err)
 	}
 	return f, nil
 }
@@ -81,7 +81,7 @@ func group(g pq.RowGroup, take func(pq.Row) error) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
+			return fmt.Errorf("%w: read rows: %w", ErrDamaged, err)
 		case n == 0:
 			return fmt.Errorf("%w: rows are missing", ErrDamaged)
 		}

@@ -97,7 +97,7 @@ func (s *segment) view(pairs ...any) error {
 	for i := 0; i < len(pairs); i += 2 {
 		t, err := viewTexts(s.rows, pairs[i].(string))
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", s.dir, pairs[i], err)
+			return fmt.Errorf("segment %s: open array %s: %w", s.dir, pairs[i], err)
 		}
 		*pairs[i+1].(*texts) = t
 	}
@@ -111,7 +111,7 @@ func (s *segment) openTable(schema store.TableSchema, fields []string, o Options
 	s.columns = map[string]column{}
 	for i, field := range fields {
 		if s.columns[field], err = viewColumn(s.rows, columnName(i), s.len()); err != nil {
-			return fmt.Errorf("%s: field %q: %w", s.dir, field, err)
+			return fmt.Errorf("segment %s: open field %q: %w", s.dir, field, err)
 		}
 	}
 	if schema.Text {
@@ -141,7 +141,7 @@ func (s *segment) fits() error {
 		ok = ok && len(s.place) == n && len(s.row) == s.vectors.Len()
 	}
 	if !ok {
-		return fmt.Errorf("%s: %w", s.dir, errFit)
+		return fmt.Errorf("segment %s: %w", s.dir, errFit)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (s *segment) openEdges(o Options) (err error) {
 		return err
 	}
 	if n := s.len(); s.sources.len() != n || len(s.weights) != n || s.edges.Len() != n {
-		return fmt.Errorf("%s: %w", s.dir, errFit)
+		return fmt.Errorf("segment %s: %w", s.dir, errFit)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (c *client) check() error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+		return fmt.Errorf("%w addresses of nodes: %w", store.ErrInvalid, err)
 	}
 	return nil
 }

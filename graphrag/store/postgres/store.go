@@ -366,23 +366,23 @@ func wrapError(doing string, err error) error {
 	var network net.Error
 	switch {
 	case errors.Is(err, errLost):
-		err = fmt.Errorf("%w: %w", &store.ThrottledError{After: busyAfter}, err)
+		err = fmt.Errorf("%w: %d attempts failed: %w", &store.ThrottledError{After: busyAfter}, tries, err)
 	case errors.As(err, &e):
 		switch {
 		case e.Code == "3F000" || e.Code == "42P01" || e.Code == "42883": // the schema, table or function is gone
 			err = fmt.Errorf("%w: the generation was discarded, its tables are gone: %s", store.ErrNotFound, e.Message)
 		case e.Code == "53100" || e.Code == "57P03" || strings.HasPrefix(e.Code, "57P0"):
-			err = fmt.Errorf("%w: %s", store.ErrUnavailable, e.Message)
+			err = fmt.Errorf("%w: the server reports: %s", store.ErrUnavailable, e.Message)
 		case strings.HasPrefix(e.Code, "53") || lost(err):
-			err = fmt.Errorf("%w: %s", &store.ThrottledError{After: busyAfter}, e.Message)
+			err = fmt.Errorf("%w: the server reports: %s", &store.ThrottledError{After: busyAfter}, e.Message)
 		case e.Code == "42501" || strings.HasPrefix(e.Code, "28"): // no right; unknown role or wrong password
 			err = fmt.Errorf("%w: grant the right, or name another role: %s", store.ErrDenied, e.Message)
 		case e.Code == "57014":
-			err = fmt.Errorf("%w: %s", context.Canceled, e.Message)
+			err = fmt.Errorf("%w: the server reports: %s", context.Canceled, e.Message)
 		}
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 	case errors.As(err, &network) || errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF"):
-		err = fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		err = fmt.Errorf("%w: the connection failed: %w", store.ErrUnavailable, err)
 	}
 	return fmt.Errorf("postgres: %s: %w", doing, err)
 }
