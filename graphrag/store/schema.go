@@ -151,7 +151,7 @@ func (t TableSchema) CheckRecord(r Record) error {
 	if err := r.Fields.Check(); err != nil {
 		errs = append(errs, err)
 	}
-	return invalid(errs)
+	return invalid("record", errs)
 }
 
 // CheckTriple reports all errors in a triple.
@@ -174,12 +174,12 @@ func CheckTriple(t Triple) error {
 	if math.IsNaN(t.Weight) || math.IsInf(t.Weight, 0) {
 		errs = append(errs, fmt.Errorf("the weight of a triple is %v, want a finite number", t.Weight))
 	}
-	return invalid(errs)
+	return invalid("triple", errs)
 }
 
-func invalid(errs []error) error {
+func invalid(what string, errs []error) error {
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w item: %w", ErrInvalid, err)
+		return fmt.Errorf("%w %s: %w", ErrInvalid, what, err)
 	}
 	return nil
 }
