@@ -163,7 +163,7 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	}
 	for _, c := range o.Wanted {
 		if c < 0 || int(c) >= n {
-			return nil, fmt.Errorf("Wanted has community %d: there are %d communities", c, n)
+			return nil, fmt.Errorf("the list Wanted has community %d: there are %d communities", c, n)
 		}
 		p.want(c)
 	}

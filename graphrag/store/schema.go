@@ -71,7 +71,7 @@ func (s Schema) Check() error {
 func (t TableSchema) check() error {
 	var errs []error
 	if t.Dim < 0 || t.Dim > vector.MaxDim {
-		errs = append(errs, fmt.Errorf("Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
+		errs = append(errs, fmt.Errorf("the field Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
 	}
 	if t.TitleWeight < 0 || !(t.K1 >= 0) || !(t.B >= 0 && t.B <= 1) {
 		errs = append(errs, fmt.Errorf("TitleWeight is %d, K1 is %g and B is %g, want 0 or more, and B at most 1", t.TitleWeight, t.K1, t.B))
