@@ -344,7 +344,7 @@ func (p *Published) Beside(d *Dataset) *Published {
 	return out
 }
 
-// Withhold removes all rows and records the reason why the run cannot be compared with them.
+// Withhold removes the published results; Absent says for each domain why the run cannot be compared with them.
 func (p *Published) Withhold(why string) {
 	p.Absent = make(map[string]string)
 	for _, row := range p.Rows {
@@ -387,7 +387,7 @@ type Layout struct {
 	Load func(fs.FS, LoadOptions) (*Dataset, error)
 }
 
-// LoadOptions select a part of a data set, and its published rows.
+// LoadOptions select the domains of a data set to load, and the published results to compare a run with.
 type LoadOptions struct {
 	// Name is the name of the folder, for data sets that contain no name.
 	Name string

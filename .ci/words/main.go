@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// count prints the places in a folder, and returns their number.
+// count prints the position of each hard-to-read comment or name in the Go files of a folder, and returns their number.
 func count(root string) (found int, err error) {
 	set := token.NewFileSet()
 	packages := map[string][]*ast.File{}

@@ -211,7 +211,7 @@ func newJudgment(r benchmark.Result) Judgment {
 	}
 }
 
-// ReadJudgments yields the judgments of a finished run, line by line. It ends at the first error.
+// ReadJudgments yields the judgments of a finished run, one by one. It ends at the first error.
 func ReadJudgments(r io.Reader) iter.Seq2[Judgment, error] {
 	return func(yield func(Judgment, error) bool) {
 		dec := json.NewDecoder(r)

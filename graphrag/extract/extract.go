@@ -85,7 +85,7 @@ func (o ModelOptions) finish(c graphrag.Chunk, x *kg.Extraction) {
 	nameEnds(x)
 }
 
-// raw is each without the call of finish.
+// raw calls one for every chunk, as each does, but neither verifies extractions nor adds missing mentions.
 func (o ModelOptions) raw(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	err := share.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(ctx context.Context, i int) error {

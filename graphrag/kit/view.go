@@ -155,7 +155,7 @@ func permits(ctx context.Context, now *state, scope *graphrag.Scope, where *grap
 func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, permitted graphrag.Condition, err error) {
 	if scope != nil {
 		if err := scope.Check(); err != nil {
-			return inScope, inScope, fmt.Errorf("the scope of the caller: %w", err)
+			return inScope, inScope, fmt.Errorf("the condition of graphrag.WithScope: %w", err)
 		}
 		inScope = scope.Condition()
 	}

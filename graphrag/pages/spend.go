@@ -210,8 +210,8 @@ func (c *candidate) gain(hit int) (sum float64) {
 	return sum
 }
 
-// prepare counts the terms of the question in the units of a page. number maps the terms of the segment to
-// terms of the question.
+// prepare counts the terms of the question in each unit of a page, which is a run of sentences. number[t] is 1
+// plus the index in k.terms of term t of the page's index, 0 if the question does not contain t.
 func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)

@@ -137,8 +137,8 @@ func (c *corpus) add(p evidencePiece) {
 	c.pieces = append(c.pieces, p)
 }
 
-// setsOf returns the terms of the question in each block that is a heading or a lead of other blocks; for other
-// blocks the set is empty.
+// setsOf returns, by block, the terms of the question in a block that is a heading or that others depend on, such as
+// the header of a table or the paragraph before a list; the set of any other block is empty.
 func (c *corpus) setsOf(r *reading) []set {
 	sets := make([]set, len(r.terms))
 	for i, b := range r.terms {

@@ -348,7 +348,7 @@ func (l *forces) force(v int32) (fx, fy float64) {
 // tree is the quadtree of Barnes and Hut: squares that contain several nodes are divided.
 type tree struct{ cells []cell }
 
-// cell is a square. In a leaf all nodes are at the same point.
+// cell is a square. A leaf contains at most one node, or at maxDepth several that nearly coincide.
 type cell struct {
 	x, y, half float64 // center, and half of the side length
 	mass       float64

@@ -67,8 +67,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 const (
 	// DefaultFacts is the number of facts read for a question without a K: the paper's "top-20".
 	DefaultFacts = 20
-	// DefaultCommunities is the largest number of communities. Naming so few takes less than the 10,000 tokens
-	// that the paper states for a data set of any size. The program has 100, and drops the entities of others.
+	// DefaultCommunities is the largest number of communities; the closest are merged. Naming 64 takes less than the
+	// 10,000 tokens that the paper states for any data set. The authors' program keeps 100 and drops other entities.
 	DefaultCommunities = 64
 	// DefaultPathCost is subtracted from the score of a path for each edge, so that among paths with equal
 	// facts the shorter one is better. It is ours.

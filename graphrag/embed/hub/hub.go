@@ -175,7 +175,7 @@ type file struct {
 	may  bool   // the model may lack the file
 }
 
-// Names of files in a model's folder, as sentence-transformers uses them.
+// Names of files in a model's folder. sentence-transformers uses the first two.
 const (
 	weights   = "model.safetensors"
 	tokenizer = "tokenizer.json"
