@@ -82,7 +82,7 @@ func TestEvidence(t *testing.T) {
 			if x.NeedsGraph {
 				m.corpus, m.graph = w.corpus(), graph
 			}
-			in := func(where string) (digests []string) {
+			in := func(where string) (digests []string, vectors bool) {
 				m := m
 				m.where = where
 				s, closed, err := m.open(t.Context(), false)
@@ -99,10 +99,12 @@ func TestEvidence(t *testing.T) {
 					}
 					digests = append(digests, fmt.Sprintf("%x", sum.Sum(nil)))
 				}
+				vectors = s.Frame().Vectors
 				check.OK(t, closed())
-				return digests
+				return digests, vectors
 			}
-			stores, memory := servers, in("memory")
+			stores := servers
+			memory, vectors := in("memory")
 			if len(stores) == 0 {
 				stores = []string{filepath.Join(t.TempDir(), "store")}
 			}
@@ -111,7 +113,11 @@ func TestEvidence(t *testing.T) {
 				if strings.HasPrefix(where, "http") {
 					same = 1 // OpenSearch counts words among all records (store.Capabilities.OwnWords)
 				}
-				check.Equal(t, in(where)[:same], memory[:same])
+				if vectors && len(servers) > 0 {
+					t.Skip("servers round similarities: equal ones may be in another order, see TestServers")
+				}
+				digests, _ := in(where)
+				check.Equal(t, digests[:same], memory[:same])
 			}
 		})
 	}
