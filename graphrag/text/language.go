@@ -321,7 +321,7 @@ func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
 	head := display.Head(question, maxQuestionBytes)
-	overview, language := asksOverview(head), LanguageOf(question)
+	overview, language := asksOverview(strings.TrimSpace(head)), LanguageOf(question)
 	words, analyzer := 0, each().In(language)
 	analyzer.Spans(question, func(word []byte, start, end int) {
 		words++
@@ -385,7 +385,7 @@ func either(key string) string {
 
 // asksOverview reports whether the wording of a question asks for an overview.
 func asksOverview(question string) bool {
-	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(strings.TrimSpace(question)) })
+	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 
 // maxQuestionBytes limits the part of a question whose wording is examined, in bytes.

@@ -280,7 +280,7 @@ func TestTimeline(t *testing.T) {
 	tab.until(`document.querySelectorAll(".spans tbody tr").length > 7`)
 	tab.picture("ask-trace", s)
 	rows := tab.text(".spans tbody")
-	for _, want := range []string{"answer", "youtu", "retrieve", "decompose", "search", "reflect", "draft", "read", "not paid for now", "scribe", " tokens", " EUR"} {
+	for _, want := range []string{"answer", "youtu", "retrieve", "decompose", "search", "reflect", "draft", "read", "from the cache", "scribe", " tokens", " EUR"} {
 		check.True(t, strings.Contains(rows, want), "the timeline has no %q: %s", want, rows)
 	}
 	check.Contains(t, tab.text(".spans tbody tr"), "answer", "the first row")

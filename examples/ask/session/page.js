@@ -128,7 +128,7 @@ function timeline(trace) {
     const is = Object.fromEntries((s.attributes || []).map((a) => [a.key, Object.values(a.value)[0]])), row = make("tr"), name = make("th", "", s.name), bar = make("div", "bar"), line = make("td");
     const start = at(s.startTimeUnixNano), took = at(s.endTimeUnixNano) - start;
     const says = [is["wildgraph.stage"], is["gen_ai.request.model"], is["wildgraph.system"], is["gen_ai.usage.input_tokens"] && `${is["gen_ai.usage.input_tokens"]} + ${is["gen_ai.usage.output_tokens"] || 0} tokens`,
-      is["wildgraph.cost"] && `${is["wildgraph.cost"].toFixed(5)} ${is["wildgraph.currency"]}`, is["gen_ai.request.model"] && !is["wildgraph.paid"] && "not paid for now", is["error.type"]];
+      is["wildgraph.cost"] && `${is["wildgraph.cost"].toFixed(5)} ${is["wildgraph.currency"]}`, is["gen_ai.request.model"] && !is["wildgraph.paid"] && "from the cache", is["error.type"]];
     name.scope = "row";
     name.style.paddingLeft = depth * 14 + "px";
     bar.classList.toggle("call", s.kind === 3);
