@@ -307,7 +307,7 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		discarded := c.Discard(context.WithoutCancel(ctx), next)
 		if errors.Is(err, store.ErrConflict) || errors.Is(discarded, store.ErrNotFound) {
-			err, discarded = fmt.Errorf("another program changed the collection during this change: make this change again: %w", err), nil
+			err, discarded = fmt.Errorf("another change of the collection was published during this one: make this change again: %w", err), nil
 		}
 		return "", nil, errors.Join(err, made.release(), discarded)
 	}

@@ -279,7 +279,7 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 		case err != nil:
 			yield(Record{}, fmt.Errorf("journal: read %s: %w", j.path, err))
 		case x.end < end:
-			yield(Record{}, fmt.Errorf("%w: another program changed %s at byte %d", ErrCorrupt, j.path, x.end))
+			yield(Record{}, fmt.Errorf("%w: %s changed while it was open, at byte %d", ErrCorrupt, j.path, x.end))
 		}
 	}
 }
