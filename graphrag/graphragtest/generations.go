@@ -337,6 +337,7 @@ func Store(t *testing.T, f StoreFactory) {
 		{"model", testModel},
 		{"words", testWords},
 		{"vectors", testVectors},
+		{"similar", testSimilar},
 		{"conditions", testConditions},
 		{"bad queries", testBadQueries},
 		{"triples", testTriples},

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -99,6 +100,45 @@ func testVectors(t *testing.T, s *suite) {
 	after := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("scores changed at publication: %.500s", diff)
+	}
+}
+
+// testSimilar checks that an exact search finds what package vector finds, with its scores, where records have equal
+// vectors or vectors that differ in the last bits.
+func testSimilar(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(10, 900)
+	r := rand.New(rand.NewPCG(10, 10))
+	first := records[0].Vector
+	for i := range records[:600] {
+		records[i].Vector = slices.Clone(first)
+		for j := range records[i].Vector[:i%3*dim/2] { // none, a half or all of it
+			records[i].Vector[j] *= 1 + float32(i%11)*0x1p-22
+		}
+	}
+	records[700].Vector = make([]float32, dim)
+	for _, part := range r.Perm(3) { // ids are not in the order of puts
+		put(t, g, table, records[part*300:(part+1)*300]...)
+	}
+	ix := check.Of(vector.New(vector.Options{Dim: dim, Cosine: true})).OK(t)
+	for _, record := range records {
+		must(t, ix.Add(record.Vector))
+	}
+	var queries []store.VectorQuery
+	for _, v := range [][]float32{first, direction(r), records[650].Vector, make([]float32, dim)} {
+		for _, k := range []int{0, 1, 10, 450, 590, 900, 2000} {
+			queries = append(queries, store.VectorQuery{Vector: v, K: k, Effort: 1})
+		}
+	}
+	hits := check.Of(table.SearchVectors(t.Context(), queries...)).OK(t)
+	for i, q := range queries {
+		var want []store.Hit
+		for _, x := range check.Of(ix.Search(q.Vector, q.K, nil)).OK(t) {
+			want = append(want, store.Hit{ID: records[x.ID].ID, Score: x.Score})
+		}
+		if diff := cmp.Diff(want, hits[i], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("query %d for %d records (-package vector +got): %.1000s", i, q.K, diff)
+		}
 	}
 }
 

@@ -154,15 +154,29 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 }
 
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	b := &batch{part: t.part}
-	for _, q := range queries {
-		if err := t.schema.CheckVector(q); err != nil {
-			return nil, t.wrap("search vectors", err)
-		}
-		b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K, Where: filter(q.Where)}, true)
+	err := t.open(ctx, false)
+	if err != nil {
+		return nil, t.wrap("search vectors", err)
 	}
-	hits, err := b.search(ctx)
-	return plain(hits), t.wrap("search vectors", err)
+	hits, err := t.schema.Nearest(queries, false, func(asked []store.VectorQuery) ([][]store.Candidate, error) {
+		b := &batch{part: t.part}
+		for _, q := range asked {
+			b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K, Bodies: true, Where: filter(q.Where)}, true)
+		}
+		lists, err := b.search(ctx)
+		found := make([][]store.Candidate, len(lists))
+		for i, list := range lists {
+			for _, h := range list {
+				r, errRecord := record(h)
+				if errRecord != nil {
+					return nil, errRecord
+				}
+				found[i] = append(found[i], store.Candidate{Record: r, Score: h.Score})
+			}
+		}
+		return found, err
+	})
+	return hits, t.wrap("search vectors", err)
 }
 
 func plain(lists [][]result) [][]store.Hit {

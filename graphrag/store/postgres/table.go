@@ -258,23 +258,22 @@ func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings i
 const maxEf = 1000
 
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	if len(queries) == 0 {
-		return [][]store.Hit{}, t.wrap("search vectors", t.g.open(ctx, false))
+	err := t.g.open(ctx, false)
+	if err != nil {
+		return nil, t.wrap("search vectors", err)
 	}
-	var b pgx.Batch
-	b.Queue(t.settings(queries))
-	for _, q := range queries {
-		sql, args, err := t.nearest(q)
-		if err != nil {
-			return nil, t.wrap("search vectors", err)
+	hits, err := t.schema.Nearest(queries, t.g.c.store.o.HNSW == nil, func(asked []store.VectorQuery) ([][]store.Candidate, error) {
+		var b pgx.Batch
+		b.Queue(t.settings(asked))
+		for _, q := range asked {
+			sql, args := t.nearest(q)
+			b.Queue(sql, args...)
 		}
-		b.Queue(sql, args...)
-	}
-	hits, err := collect(ctx, t.g, &b, 1, scanHit)
-	for i, list := range hits {
-		slices.SortStableFunc(list, func(a, b store.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
-		hits[i] = list[:min(len(list), max(queries[i].K, 0))]
-	}
+		return collect(ctx, t.g, &b, 1, func(row pgx.CollectableRow) (c store.Candidate, err error) {
+			err = row.Scan(&c.ID, &c.Score, &c.Vector)
+			return c, err
+		})
+	})
 	return hits, t.wrap("search vectors", err)
 }
 
@@ -296,30 +295,33 @@ func (t *table) settings(queries []store.VectorQuery) string {
 		set_config('plan_cache_mode', 'force_generic_plan', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`, min(maxEf, ef), scan)
 }
 
-func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
-	if err := t.schema.CheckVector(q); err != nil {
-		return "", nil, err
-	}
+// nearest returns the statement that finds the candidates of a query, and its arguments. A vector of zeros is similar
+// to none, which is a distance of 1.
+func (t *table) nearest(q store.VectorQuery) (string, []any) {
 	c := compile(q.Where)
-	v, k := c.arg(vectorText(q.Vector)), c.arg(max(q.K, 0))
+	v, k := c.arg(vectorText(q.Vector)), c.arg(q.K)
 	where := ""
 	if c.sql != "" {
 		where = " AND (" + c.sql + ")"
 	}
 	near := func(where, order string) string {
-		return fmt.Sprintf("SELECT r.id, coalesce(nullif(1 - (r.vec <=> %[1]s::vector), 'NaN'), 0) AS score FROM %[2]s r WHERE r.vec IS NOT NULL%[3]s ORDER BY (r.vec <=> %[1]s::vector)%[4]s LIMIT %[5]s", v, t.rows(), where, order, k)
+		return fmt.Sprintf("SELECT r.id, coalesce(nullif(r.vec <=> %s::vector, 'NaN'), 1) AS far, r.vec FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s", v, t.rows(), where, order, k)
 	}
+	all, graph := "far, r.id", fmt.Sprintf("r.vec <=> %s::vector", v)
+	found := ""
 	switch {
 	case t.g.c.store.o.HNSW == nil || q.Effort == 1:
-		return near(where, ", r.id"), c.args, nil
+		found = near(where, all)
 	case where == "":
-		return near("", ""), c.args, nil
+		found = near("", graph)
+	default:
+		some := t.words.sql(fmt.Sprintf(`(SELECT %d * sqrt(n) FROM {sizes} WHERE name = '{name}')`, fewRoots))
+		many := fmt.Sprintf(` AND (SELECT count(*) FROM (SELECT FROM %s r WHERE %s LIMIT 1 + %[3]s) few) > %[3]s`, t.rows(), c.sql, some)
+		found = fmt.Sprintf(`WITH many AS MATERIALIZED (%s), found AS MATERIALIZED (SELECT count(*) >= %s AS enough FROM many)
+			SELECT * FROM many WHERE (SELECT enough FROM found) UNION ALL (%s)`,
+			near(where+many, graph), k, near(where+" AND NOT (SELECT enough FROM found)", all))
 	}
-	some := t.words.sql(fmt.Sprintf(`(SELECT %d * sqrt(n) FROM {sizes} WHERE name = '{name}')`, fewRoots))
-	many := fmt.Sprintf(` AND (SELECT count(*) FROM (SELECT FROM %s r WHERE %s LIMIT 1 + %[3]s) few) > %[3]s`, t.rows(), c.sql, some)
-	return fmt.Sprintf(`WITH many AS MATERIALIZED (%s), found AS MATERIALIZED (SELECT count(*) >= %s AS enough FROM many)
-		SELECT * FROM many WHERE (SELECT enough FROM found) UNION ALL (%s)`,
-		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
+	return "SELECT id, 1 - far, vec::real[] FROM (" + found + ") found", c.args
 }
 
 // Records that meet a condition are compared one by one if they are few, at most fewRoots times the square root

@@ -81,13 +81,6 @@ func TestEvidence(t *testing.T) {
 			if x.NeedsGraph {
 				m.corpus, m.graph = w.corpus(), graph
 			}
-			m.where = "memory"
-			s, closed, err := m.open(t.Context(), false)
-			check.OK(t, err)
-			check.OK(t, closed())
-			if s.Frame().Vectors && len(servers) > 0 {
-				t.Skip("servers round similarities: equal ones may be in another order, see TestServers")
-			}
 			in := func(where string) (digests []string) {
 				m := m
 				m.where = where
