@@ -255,19 +255,3 @@ func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 	}
 	return row, squares
 }
-
-// unit scales v to length 1; a vector of zeros stays as it is.
-func unit(v []float32) []float32 {
-	squares := 0.0
-	for _, c := range v {
-		squares += float64(c) * float64(c) // products of float32 are exact in float64
-	}
-	if squares == 0 {
-		return v
-	}
-	length := math.Sqrt(squares)
-	for i, c := range v {
-		v[i] = float32(float64(c) / length)
-	}
-	return v
-}

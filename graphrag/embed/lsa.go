@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // maxTerms limits the vocabulary, and so the memory, to the terms that occur in the most texts. It and the
@@ -170,7 +171,7 @@ func (m *LSA) embed(s string) []float32 {
 	}
 	sum := make([]float32, m.dim)
 	sumRows(sum, m.projection, c.cols, c.vals)
-	return unit(sum)
+	return vector.Unit(sum)
 }
 
 // sign sets the model's name from a checksum of its analyzer, vocabulary and projection.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -500,22 +500,10 @@ func same(t *testing.T, what string, got, want []store.Record) {
 	for i := range got {
 		if i < len(want) {
 			got[i], want[i] = normal(got[i]), normal(want[i])
-			got[i].Vector, want[i].Vector = unit(got[i].Vector), unit(want[i].Vector)
+			got[i].Vector, want[i].Vector = vector.Unit(slices.Clone(got[i].Vector)), vector.Unit(slices.Clone(want[i].Vector))
 		}
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-5), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-want +got):\n%.2000s", what, diff)
 	}
-}
-
-func unit(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
 }

@@ -35,6 +35,7 @@ var mutants = map[string]string{
 	"equal ones in any order":      "neighbors",
 	"words are ranked from behind": "words",
 	"vectors of another query":     "vectors",
+	"similarities are rounded":     "similar",
 	"conditions are forgotten":     "conditions",
 	"words of all are counted":     "conditions",
 	"a fork is written to both":    "fork",
@@ -276,7 +277,13 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 			slices.Reverse(queries[i].Vector)
 		}
 	}
-	return t.Table.SearchVectors(ctx, queries...)
+	hits, err := t.Table.SearchVectors(ctx, queries...)
+	for _, list := range hits {
+		if t.g.bug == "similarities are rounded" && len(list) > 0 {
+			list[0].Score += 1e-7
+		}
+	}
+	return hits, err
 }
 
 type facts struct {

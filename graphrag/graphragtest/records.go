@@ -40,11 +40,9 @@ func testRecords(t *testing.T, s *suite) {
 	want[4] = changed
 	want = slices.Delete(want, 5, 6)
 	same(t, "All", allRecords(t, table, ""), want)
-	for text, ids := range map[string][]string{"zeppelin": {changed.ID}} {
-		found := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: text, K: 5})).OK(t)
-		check.Equal(t, idsOf(found[0]), ids, "search for %q", text)
-	}
-	found := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})).OK(t)
+	found := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin", K: 5})).OK(t)
+	check.Equal(t, idsOf(found[0]), []string{changed.ID}, "search for zeppelin")
+	found = check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})).OK(t)
 	if ids := idsOf(found[0]); len(ids) != 48 || slices.Contains(ids, records[4].ID) || slices.Contains(ids, records[5].ID) {
 		t.Errorf("a search by vectors finds %d records, want the 48 that have a vector: %v", len(ids), ids)
 	}
@@ -190,12 +188,7 @@ func allTriples(t *testing.T, ts store.Triples, after string) (all []store.Tripl
 }
 
 func byID(list []store.Triple) []store.Triple {
-	return slices.SortedFunc(slices.Values(list), func(a, b store.Triple) int {
-		if a.ID() < b.ID() {
-			return -1
-		}
-		return 1
-	})
+	return slices.SortedFunc(slices.Values(list), func(a, b store.Triple) int { return strings.Compare(a.ID(), b.ID()) })
 }
 
 // testTriples checks that equal triples of a source are stored once, and that triples are found by words.

@@ -43,14 +43,13 @@ func testWords(t *testing.T, s *suite) {
 		shared, most := 0, 0
 		for i, q := range queries {
 			ordered(t, hits[i])
-			got := idsOf(hits[i])
-			for _, want := range ix.Search(q.Text, q.K, []rank.Scored[int32]{}) {
-				most++
-				if slices.Contains(got, records[want.ID].ID) {
-					shared++
-				}
+			best := ix.Search(q.Text, q.K, []rank.Scored[int32]{})
+			want := make([]string, len(best))
+			for n, b := range best {
+				want[n] = records[b.ID].ID
 			}
-			check.True(t, len(got) <= q.K, "%s: %d hits for %+v", when, len(got), q)
+			shared, most = shared+inBoth(want, idsOf(hits[i])), most+len(want)
+			check.True(t, len(hits[i]) <= q.K, "%s: %d hits for %+v", when, len(hits[i]), q)
 		}
 		if overlap := float64(shared) / float64(most); overlap < .99 { // with equal scores at the end, stores may return different records
 			t.Errorf("%s: a share of %.3f of the ten best is among BM25's ten best, want .99", when, overlap)
@@ -66,45 +65,59 @@ func testVectors(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(7, 5000)
 	for part := range slices.Chunk(records, 2000) {
-		must(t, table.Put(t.Context(), part...))
-		must(t, g.Flush(t.Context()))
+		put(t, g, table, part...)
 	}
 	r := rand.New(rand.NewPCG(7, 7))
-	shared, exact, most := 0, 0, 0
+	shared, most := 0, 0
 	for range 50 {
-		q := direction(r)
-		want := nearest(records, q, 10)
-		hits := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})).OK(t)
-		for i, some := range hits {
-			ordered(t, some)
-			got := idsOf(some)
-			for _, id := range want {
-				if slices.Contains(got, id) {
-					if i == 0 {
-						shared++
-					} else {
-						exact++
-					}
-				}
-			}
-		}
-		most += len(want)
+		q := store.VectorQuery{Vector: direction(r), K: 10, Effort: 1}
+		usual := q
+		usual.Effort = 0
+		hits := check.Of(table.SearchVectors(t.Context(), usual, q)).OK(t)
+		ordered(t, hits[0])
+		similar(t, records, q, hits[1])
+		shared, most = shared+inBoth(idsOf(hits[0]), idsOf(hits[1])), most+len(hits[1])
 	}
 	if recall := float64(shared) / float64(most); recall < .95 {
 		t.Errorf("recall of the ten nearest is %.3f, want .95", recall)
 	}
-	check.True(t, exact == most, "%d of the %d nearest are found with full effort", exact, most)
-	query := store.VectorQuery{Vector: direction(r), K: 2000, Effort: 1}
-	before := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
 	must(t, c.Publish(t.Context(), "first", "")) // scores must not change when segments are merged
-	after := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("scores changed at publication: %.500s", diff)
+	query := store.VectorQuery{Vector: direction(r), K: 900, Effort: 1}
+	similar(t, records, query, check.Of(table.SearchVectors(t.Context(), query)).OK(t)[0])
+}
+
+// inBoth returns the number of ids that two lists share.
+func inBoth(a, b []string) (n int) {
+	for _, id := range a {
+		if slices.Contains(b, id) {
+			n++
+		}
+	}
+	return n
+}
+
+// similar checks that hits are the records that package vector finds, with the same scores.
+func similar(t *testing.T, records []store.Record, q store.VectorQuery, hits []store.Hit) {
+	t.Helper()
+	if diff := cmp.Diff(nearest(t, records, q), hits, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the %d nearest (-package vector +got): %.500s", q.K, diff)
 	}
 }
 
-// testSimilar checks that an exact search finds what package vector finds, with its scores, where records have equal
-// vectors or vectors that differ in the last bits.
+// nearest returns what package vector finds among records in the order of their ids.
+func nearest(t *testing.T, records []store.Record, q store.VectorQuery) (hits []store.Hit) {
+	ix := check.Of(vector.New(vector.Options{Dim: dim, Cosine: true})).OK(t)
+	for _, r := range records {
+		must(t, ix.Add(r.Vector))
+	}
+	for _, x := range check.Of(ix.Search(q.Vector, q.K, nil)).OK(t) {
+		hits = append(hits, store.Hit{ID: records[x.ID].ID, Score: x.Score})
+	}
+	return hits
+}
+
+// testSimilar checks that an exact search finds what package vector finds, with its scores, where records
+// have equal vectors or vectors that differ in the last bits.
 func testSimilar(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(10, 900)
@@ -120,10 +133,6 @@ func testSimilar(t *testing.T, s *suite) {
 	for _, part := range r.Perm(3) { // ids are not in the order of puts
 		put(t, g, table, records[part*300:(part+1)*300]...)
 	}
-	ix := check.Of(vector.New(vector.Options{Dim: dim, Cosine: true})).OK(t)
-	for _, record := range records {
-		must(t, ix.Add(record.Vector))
-	}
 	var queries []store.VectorQuery
 	for _, v := range [][]float32{first, direction(r), records[650].Vector, make([]float32, dim)} {
 		for _, k := range []int{0, 1, 10, 450, 590, 900, 2000} {
@@ -132,33 +141,8 @@ func testSimilar(t *testing.T, s *suite) {
 	}
 	hits := check.Of(table.SearchVectors(t.Context(), queries...)).OK(t)
 	for i, q := range queries {
-		var want []store.Hit
-		for _, x := range check.Of(ix.Search(q.Vector, q.K, nil)).OK(t) {
-			want = append(want, store.Hit{ID: records[x.ID].ID, Score: x.Score})
-		}
-		if diff := cmp.Diff(want, hits[i], cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("query %d for %d records (-package vector +got): %.1000s", i, q.K, diff)
-		}
+		similar(t, records, q, hits[i])
 	}
-}
-
-// nearest returns the result of a vector search by brute force.
-func nearest(records []store.Record, query []float32, k int) (ids []string) {
-	q := unit(query)
-	var all []rank.Scored[string]
-	for _, r := range records {
-		if len(r.Vector) > 0 {
-			dot := 0.0
-			for i, x := range unit(r.Vector) {
-				dot += float64(x) * float64(q[i])
-			}
-			all = append(all, rank.Scored[string]{ID: r.ID, Score: math.Round(dot*1e6) / 1e6})
-		}
-	}
-	for _, x := range rank.Best(all, k) {
-		ids = append(ids, x.ID)
-	}
-	return ids
 }
 
 // testConditions compares searches under a condition with a scan of all records.
@@ -186,21 +170,12 @@ func testConditions(t *testing.T, s *suite) {
 		query := store.VectorQuery{Vector: records[0].Vector, K: 300, Where: where, Effort: 1}
 		three, ten := query, query
 		three.K, ten.K, ten.Effort = 3, 10, 0
-		byVector := check.Of(table.SearchVectors(t.Context(), query, three, ten)).OK(t)
-		got, want := idsOf(byVector[0]), nearest(some, records[0].Vector, 10)
-		slices.Sort(got)
-		check.Must(t, slices.Equal(got, idsIn(some)),
-			"%s is met by %d records, and %d are found", where, len(some), len(got))
-		if diff := cmp.Diff(want[:min(3, len(want))], idsOf(byVector[1])); diff != "" && len(some) > 0 {
-			t.Errorf("the three nearest under %s (-want +got): %s", where, diff)
-		}
-		met += len(want)
-		for _, id := range idsOf(byVector[2]) {
-			check.Must(t, slices.Contains(got, id), "%s is not met by %s, which is found", where, id)
-			if slices.Contains(want, id) {
-				found++
-			}
-		}
+		hits := check.Of(table.SearchVectors(t.Context(), query, three, ten)).OK(t)
+		similar(t, some, query, hits[0])
+		similar(t, some, three, hits[1])
+		got, want := idsOf(hits[2]), idsOf(hits[0][:min(10, len(hits[0]))])
+		met, found = met+len(want), found+inBoth(got, want)
+		check.Must(t, inBoth(got, idsIn(some)) == len(got), "%s is not met by one of %q, which are found", where, got)
 		testOwnWords(t, s, table, where, some)
 	}
 	if recall := float64(found) / float64(met); recall < .95 {

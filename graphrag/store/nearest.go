@@ -3,7 +3,7 @@
 package store
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,10 +21,10 @@ type Candidate struct {
 const spare = 10
 
 // Nearest answers queries with the similarities and the order of package vector, in an engine that computes
-// similarities in float32 and in another order. Find returns the K best candidates of each query by the engine's
-// similarity, equal ones by id, or fewer if there are no more; of them ID and Vector are read. If a search is exact,
-// which it always is or by an Effort of 1, find is asked for more than K, and again for more as long as a record
-// that it left out may be among the K best.
+// similarities in float32 and in another order. Find returns the K best candidates of each query by the
+// engine's similarity, equal ones by id, or fewer if there are no more; of them ID and Vector are read. If a
+// search is exact, which it always is or by an Effort of 1, find is asked for more than K, and again for more
+// as long as a record that it left out may be among the K best.
 func (t TableSchema) Nearest(queries []VectorQuery, always bool, find func([]VectorQuery) ([][]Candidate, error)) ([][]Hit, error) {
 	hits := make([][]Hit, len(queries))
 	exact := make([]bool, len(queries))
@@ -39,7 +39,7 @@ func (t TableSchema) Nearest(queries []VectorQuery, always bool, find func([]Vec
 			open = append(open, i)
 		}
 	}
-	for more := spare; len(open) > 0; more *= 4 {
+	for more := spare; ; more *= 4 {
 		asked := make([]VectorQuery, len(open))
 		for n, i := range open {
 			asked[n] = queries[i]
@@ -53,46 +53,45 @@ func (t TableSchema) Nearest(queries []VectorQuery, always bool, find func([]Vec
 		}
 		var left []int
 		for n, i := range open {
-			if hits[i], err = rescore(queries[i], lists[n]); err != nil {
+			var worst float64
+			if hits[i], worst, err = rescore(queries[i], lists[n]); err != nil {
 				return nil, err
 			}
-			if exact[i] && len(lists[n]) == asked[n].K && worst(lists[n])+rounding(t.Dim) >= hits[i][queries[i].K-1].Score {
+			if exact[i] && len(lists[n]) == asked[n].K && worst+rounding(t.Dim) >= hits[i][queries[i].K-1].Score {
 				left = append(left, i)
 			}
 		}
-		open = left
+		if open = left; len(open) == 0 {
+			return hits, nil
+		}
 	}
-	return hits, nil
 }
 
-// rescore returns the K best candidates as package vector ranks them, equal ones by id.
-func rescore(q VectorQuery, list []Candidate) ([]Hit, error) {
+// rescore returns the K best candidates as package vector ranks them, equal ones by id, and the smallest
+// similarity of a candidate as the engine computes it.
+func rescore(q VectorQuery, list []Candidate) (hits []Hit, worst float64, err error) {
 	slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.ID, b.ID) })
 	rows := make([][]float32, len(list))
+	worst = math.Inf(1)
 	for i, c := range list {
-		rows[i] = c.Vector
+		rows[i], worst = c.Vector, min(worst, c.Score)
 	}
 	x, err := vector.New(vector.Options{Dim: len(q.Vector), Cosine: true, Workers: 1})
 	if err == nil {
 		err = x.Add(rows...)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	found, err := x.Search(q.Vector, q.K, nil)
-	hits := make([]Hit, len(found))
-	for i, f := range found {
-		hits[i] = Hit{list[f.ID].ID, f.Score}
+	for _, f := range found {
+		hits = append(hits, Hit{list[f.ID].ID, f.Score})
 	}
-	return hits, err
+	return hits, worst, err
 }
 
-// worst returns the smallest similarity as the engine computes it.
-func worst(list []Candidate) float64 {
-	return slices.MinFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Score, b.Score) }).Score
-}
-
-// rounding is the largest difference between a cosine of vectors with n components in float32 and in package vector.
-// A sum of n products has a relative error of n·2⁻²⁴ in any order; the cosine has three sums, of which two are under
-// a root. Eight more are for Lucene, which adds 1 to a cosine, and for the rounding of vectors and scores to float32.
+// rounding is the largest difference between a cosine of vectors with n components in float32 and in package
+// vector. A sum of n products has a relative error of n·2⁻²⁴ in any order; the cosine has three sums, of
+// which two are under a root. Eight more are for Lucene, which adds 1 to a cosine, and for the rounding of
+// vectors and scores to float32.
 func rounding(n int) float64 { return 1.01 * float64(n+8) * 0x1p-23 }

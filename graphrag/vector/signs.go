@@ -403,6 +403,12 @@ func Cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
+// Unit scales v to length 1 and returns it; a vector of zeros stays as it is.
+func Unit(v []float32) []float32 {
+	scale(v, norm(v))
+	return v
+}
+
 // scale divides v by length, unless length is 0.
 func scale(v []float32, length float64) {
 	if length == 0 {

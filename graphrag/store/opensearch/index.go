@@ -72,16 +72,33 @@ type part struct {
 func put[T any](ctx context.Context, p part, items []T, id func(T) string, check func(T) error, doc func(T) (document, error)) error {
 	err := p.open(ctx, true)
 	good, bad := store.Accept(items, id, check)
-	docs := make([]document, len(good))
-	for i, item := range good {
-		if err == nil {
-			docs[i], err = doc(item)
-		}
-	}
 	if err == nil {
-		err = p.c.put(ctx, p.index, docs)
+		err = p.c.bulk(ctx, p.index, "index", len(good), func(i int) (string, object, error) {
+			d, err := doc(good[i])
+			made := object{"id": d.ID, "body": string(d.Body)}
+			if len(d.Terms) > 0 {
+				made["words"], made["length"] = strings.Join(d.Terms, " "), len(d.Terms)
+			}
+			if len(d.Vector) > 0 {
+				made["vector"] = d.Vector
+			}
+			for name, v := range d.Fields {
+				made[name] = v
+			}
+			return d.ID, made, err
+		})
 	}
 	return p.wrap("put", cmp.Or(err, bad))
+}
+
+// remove deletes documents by their ids.
+func (p part) remove(ctx context.Context, ids []string) error {
+	err := p.open(ctx, true)
+	if err == nil {
+		ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+		err = p.c.bulk(ctx, p.index, "delete", len(ids), func(i int) (string, object, error) { return ids[i], nil, nil })
+	}
+	return p.wrap("delete", err)
 }
 
 // allOf reads all documents, converted by of.

@@ -220,54 +220,26 @@ const (
 	maxBytes = 8 << 20
 )
 
-// bulk collects the body of a bulk request.
-type bulk struct {
-	lines bytes.Buffer
-	items int
-}
-
-// add appends an action for the document with an id; doc is nil for a deletion.
-func (b *bulk) add(action, id string, doc object) error {
-	e := json.NewEncoder(&b.lines)
-	err := e.Encode(object{action: object{"_id": id}})
-	if err == nil && doc != nil {
-		err = e.Encode(doc)
-	}
-	b.items++
-	return err
-}
-
-// put writes documents with distinct ids.
-func (c *cluster) put(ctx context.Context, index string, docs []document) error {
-	var b bulk
-	for i, d := range docs {
-		doc := object{"id": d.ID, "body": string(d.Body)}
-		if len(d.Terms) > 0 {
-			doc["words"], doc["length"] = strings.Join(d.Terms, " "), len(d.Terms)
+// bulk sends an action for each of n documents with distinct ids. Of returns the id of a document, and the
+// document itself unless the action is a deletion.
+func (c *cluster) bulk(ctx context.Context, index, action string, n int, of func(i int) (id string, doc object, err error)) error {
+	var lines bytes.Buffer
+	e := json.NewEncoder(&lines)
+	items := 0
+	for i := range n {
+		id, doc, err := of(i)
+		if err == nil {
+			err = e.Encode(object{action: object{"_id": hash(id)}})
 		}
-		if len(d.Vector) > 0 {
-			doc["vector"] = d.Vector
+		if err == nil && doc != nil {
+			err = e.Encode(doc)
 		}
-		for name, v := range d.Fields {
-			doc[name] = v
+		if items++; err == nil && (items == maxItems || lines.Len() >= maxBytes || i == n-1) {
+			err = c.send(ctx, index, lines.Bytes(), items)
+			lines.Reset()
+			items = 0
 		}
-		if err := b.add("index", hash(d.ID), doc); err != nil {
-			return err
-		}
-		if err := c.send(ctx, index, &b, i == len(docs)-1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *cluster) delete(ctx context.Context, index string, ids []string) error {
-	var b bulk
-	for i, id := range ids {
-		if err := b.add("delete", hash(id), nil); err != nil {
-			return err
-		}
-		if err := c.send(ctx, index, &b, i == len(ids)-1); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -277,14 +249,11 @@ func (c *cluster) delete(ctx context.Context, index string, ids []string) error 
 // shardWait is the time that a server waits for a missing shard; OpenSearch's default is a minute.
 const shardWait = "10s"
 
-// send sends the collected actions if they fill a request or are the last. If a part of it is rejected, the
-// whole request is sent again: its actions are idempotent.
-func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) error {
-	if b.items < maxItems && b.lines.Len() < maxBytes && !last {
-		return nil
-	}
-	message := request{method: http.MethodPost, path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, body: b.lines.Bytes(), contentType: "application/x-ndjson"}
-	err := c.client.again(ctx, false, func() error {
+// send sends the lines of a number of actions. If a part of a request is rejected, the whole request is sent
+// again: its actions are idempotent.
+func (c *cluster) send(ctx context.Context, index string, lines []byte, items int) error {
+	message := request{method: http.MethodPost, path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, body: lines, contentType: "application/x-ndjson"}
+	return c.client.again(ctx, false, func() error {
 		var answer struct {
 			Errors bool `json:"errors"`
 			Items  []map[string]struct {
@@ -295,8 +264,8 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 		if err := c.client.once(ctx, message, &answer); err != nil {
 			return err
 		}
-		if len(answer.Items) != b.items {
-			return fmt.Errorf("%w: the server answered %d of %d actions", store.ErrUnavailable, len(answer.Items), b.items)
+		if len(answer.Items) != items {
+			return fmt.Errorf("%w: the server answered %d of %d actions", store.ErrUnavailable, len(answer.Items), items)
 		}
 		for _, item := range answer.Items {
 			for _, reply := range item {
@@ -307,9 +276,6 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 		}
 		return nil
 	})
-	b.lines.Reset()
-	b.items = 0
-	return err
 }
 
 // deleteWhere deletes the documents whose field has a value, earlier puts included.

@@ -9,12 +9,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // table implements [store.Table].
@@ -49,7 +49,7 @@ func (t *table) doc(r store.Record) (document, error) {
 	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Fields: r.Fields, Data: r.Data}
 	if len(r.Vector) > 0 {
 		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
-		d.Vector = direction(r.Vector)
+		d.Vector = vector.Unit(slices.Clone(r.Vector)) // so that dot products are cosines
 	}
 	if a := t.analyzer; t.schema.Text {
 		d.Terms = terms(terms(nil, a, r.Title, t.schema.TitleWeight), a, r.Text, 1)
@@ -57,21 +57,6 @@ func (t *table) doc(r store.Record) (document, error) {
 	var err error
 	d.Body, err = json.Marshal(whole)
 	return d, err
-}
-
-// direction returns a vector scaled to length 1, so that dot products are cosines.
-func direction(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	out := make([]float32, len(v))
-	if sum > 0 {
-		for i, x := range v {
-			out[i] = float32(float64(x) / math.Sqrt(sum))
-		}
-	}
-	return out
 }
 
 func record(h result) (store.Record, error) {
@@ -113,13 +98,7 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 	return records, t.wrap("get", err)
 }
 
-func (t *table) Delete(ctx context.Context, ids ...string) error {
-	err := t.open(ctx, true)
-	if err == nil {
-		err = t.c.delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
-	}
-	return t.wrap("delete", err)
-}
+func (t *table) Delete(ctx context.Context, ids ...string) error { return t.remove(ctx, ids) }
 
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	err := t.open(ctx, true)
@@ -149,45 +128,34 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 		list := queryTerms(t.analyzer, q.Text)
 		b.add(query{Terms: list, K1: cmp.Or(t.schema.K1, bm25.DefaultK1), K: q.K, Where: filter(q.Where)}, len(list) > 0)
 	}
-	hits, err := b.search(ctx)
-	return plain(hits), t.wrap("search", err)
+	lists, err := b.search(ctx)
+	hits := make([][]store.Hit, len(lists))
+	for i, list := range lists {
+		for _, h := range list {
+			hits[i] = append(hits[i], store.Hit{ID: h.ID, Score: h.Score})
+		}
+	}
+	return hits, t.wrap("search", err)
 }
 
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	err := t.open(ctx, false)
-	if err != nil {
-		return nil, t.wrap("search vectors", err)
-	}
 	hits, err := t.schema.Nearest(queries, false, func(asked []store.VectorQuery) ([][]store.Candidate, error) {
 		b := &batch{part: t.part}
 		for _, q := range asked {
-			b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K, Bodies: true, Where: filter(q.Where)}, true)
+			b.add(query{Vector: vector.Unit(slices.Clone(q.Vector)), Exact: q.Effort == 1, K: q.K, Bodies: true, Where: filter(q.Where)}, true)
 		}
 		lists, err := b.search(ctx)
 		found := make([][]store.Candidate, len(lists))
 		for i, list := range lists {
 			for _, h := range list {
 				r, errRecord := record(h)
-				if errRecord != nil {
-					return nil, errRecord
-				}
+				err = cmp.Or(err, errRecord)
 				found[i] = append(found[i], store.Candidate{Record: r, Score: h.Score})
 			}
 		}
 		return found, err
 	})
 	return hits, t.wrap("search vectors", err)
-}
-
-func plain(lists [][]result) [][]store.Hit {
-	out := make([][]store.Hit, len(lists))
-	for i, list := range lists {
-		out[i] = make([]store.Hit, len(list))
-		for j, h := range list {
-			out[i][j] = store.Hit{ID: h.ID, Score: h.Score}
-		}
-	}
-	return out
 }
 
 // edges implements [store.Triples].
@@ -213,13 +181,7 @@ func triple(h result) (t store.Triple, err error) {
 	return t, err
 }
 
-func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
-	err := e.open(ctx, true)
-	if err == nil {
-		err = e.c.delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
-	}
-	return e.wrap("delete", err)
-}
+func (e edges) DeleteTriples(ctx context.Context, ids ...string) error { return e.remove(ctx, ids) }
 
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	b := &batch{part: e.part}

@@ -151,11 +151,8 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 }
 
 func (c *collection) Generations(ctx context.Context) (names []string, published string, err error) {
-	rows, err := c.store.pool.Query(ctx, c.store.named(`SELECT name FROM {s}.generations WHERE collection = $1 AND NOT gone ORDER BY name`), c.id)
-	if err == nil {
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-	}
-	if err == nil {
+	rows, _ := c.store.pool.Query(ctx, c.store.named(`SELECT name FROM {s}.generations WHERE collection = $1 AND NOT gone ORDER BY name`), c.id) // rows have its error
+	if names, err = pgx.CollectRows(rows, pgx.RowTo[string]); err == nil {
 		if _, published, err = c.published(ctx); errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
@@ -309,7 +306,8 @@ func (g *generation) flush(ctx context.Context, tx pgx.Tx, grown map[string]floa
 			grown[name] = n
 		}
 		if t := g.c.schema.Tables[name]; t.Dim > 0 && g.c.store.o.HNSW != nil {
-			if err := g.indexVectors(ctx, tx, name); err != nil {
+			_, err = tx.Exec(ctx, fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec vector_cosine_ops)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name)))
+			if err != nil {
 				return err
 			}
 		}
@@ -328,11 +326,6 @@ func (g *generation) analyze(ctx context.Context, name string, n float64) error 
 		return err
 	}
 	_, err := g.c.store.pool.Exec(ctx, fmt.Sprintf(`UPDATE %s.sizes SET analyzed = $2 WHERE name = $1`, g.schema), name, n)
-	return err
-}
-
-func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string) error {
-	_, err := tx.Exec(ctx, fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec vector_cosine_ops)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name)))
 	return err
 }
 

@@ -35,9 +35,6 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	return e.wrap("put", cmp.Or(e.put(ctx, good), bad))
 }
 
-// entityName is the label of an entity or a relation.
-type entityName struct{ kind, id, label string }
-
 func (e edges) put(ctx context.Context, list []store.Triple) error {
 	if len(list) == 0 {
 		return nil
@@ -65,11 +62,10 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 		literals, weights, lengths = append(literals, t.Literal), append(weights, t.Weight), append(lengths, texts[id].n)
 		names[[2]string{"e", t.Head.ID}], names[[2]string{"e", t.Tail.ID}], names[[2]string{"r", t.Relation.ID}] = t.Head.Label, t.Tail.Label, t.Relation.Label
 	}
-	var called []entityName
-	for key, label := range names {
-		called = append(called, entityName{key[0], key[1], label})
+	var kinds, called, labels []string // in the order of the keys, so that two writers cannot deadlock
+	for _, key := range slices.SortedFunc(maps.Keys(names), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		kinds, called, labels = append(kinds, key[0]), append(called, key[1]), append(labels, names[key])
 	}
-	slices.SortFunc(called, func(a, b entityName) int { return slices.Compare([]string{a.kind, a.id}, []string{b.kind, b.id}) })
 	return e.g.c.store.write(ctx, func(tx pgx.Tx) error {
 		err := e.words.refer(ctx, tx, total/float64(len(ids)))
 		if err != nil {
@@ -77,7 +73,9 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 		}
 		old, err := e.words.held(ctx, tx, fmt.Sprintf(`SELECT doc, ''::bytea, said FROM %s WHERE id = ANY($1) ORDER BY id FOR UPDATE`, e.words.rows), ids)
 		if err == nil {
-			err = e.call(ctx, tx, called)
+			_, err = tx.Exec(ctx, fmt.Sprintf(`
+				INSERT INTO %s.names AS n SELECT k::"char", i, l FROM unnest($1::text[], $2::text[], $3::text[]) AS x (k, i, l)
+				ON CONFLICT (kind, id) DO UPDATE SET label = excluded.label WHERE n.label <> excluded.label`, e.g.schema), kinds, called, labels)
 		}
 		if err != nil {
 			return err
@@ -88,18 +86,6 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 			ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, len = excluded.len, said = excluded.said`, e.words.rows),
 			[]any{ids, heads, relations, tails, literals, sources, weights, lengths, said})
 	})
-}
-
-// call stores the labels of entities and relations.
-func (e edges) call(ctx context.Context, tx pgx.Tx, called []entityName) error {
-	var kinds, ids, labels []string
-	for _, n := range called {
-		kinds, ids, labels = append(kinds, n.kind), append(ids, n.id), append(labels, n.label)
-	}
-	_, err := tx.Exec(ctx, fmt.Sprintf(`
-		INSERT INTO %s.names AS n SELECT k::"char", i, l FROM unnest($1::text[], $2::text[], $3::text[]) AS x (k, i, l)
-		ON CONFLICT (kind, id) DO UPDATE SET label = excluded.label WHERE n.label <> excluded.label`, e.g.schema), kinds, ids, labels)
-	return err
 }
 
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {

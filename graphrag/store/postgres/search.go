@@ -196,16 +196,13 @@ func (w words) refer(ctx context.Context, tx pgx.Tx, mean float64) error {
 
 // replace runs a statement that puts rows, and replaces the postings of their texts.
 func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[string]counted, statement string, values []any) error {
-	rows, err := tx.Query(ctx, statement+" RETURNING id, doc, xmax <> 0", values...)
-	if err != nil {
-		return err
-	}
+	rows, _ := tx.Query(ctx, statement+" RETURNING id, doc, xmax <> 0", values...) // rows have its error
 	var id string
 	var doc int32
 	var was bool
 	var p postings
 	there := 0
-	_, err = pgx.ForEachRow(rows, []any{&id, &doc, &was}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &doc, &was}, func() error {
 		p.put(doc, texts[id])
 		if was {
 			there++
@@ -226,10 +223,7 @@ func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[s
 
 // held returns the postings of stored records; sql selects the number, title and body of each.
 func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p postings, err error) {
-	rows, err := tx.Query(ctx, sql, arg)
-	if err != nil {
-		return p, err
-	}
+	rows, _ := tx.Query(ctx, sql, arg) // rows have its error
 	var doc int32
 	var title, body []byte
 	_, err = pgx.ForEachRow(rows, []any{&doc, &title, &body}, func() error {

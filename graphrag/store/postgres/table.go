@@ -122,11 +122,8 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 		return nil, t.wrap("get", err)
 	}
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil })
-	rows, err := t.g.c.store.pool.Query(ctx, fmt.Sprintf(`
-		SELECT %s FROM unnest($1::text[]) WITH ORDINALITY AS q (id, n) JOIN %s r ON r.id = q.id COLLATE "C" ORDER BY q.n`, t.selected(), t.rows()), ids)
-	if err != nil {
-		return nil, t.wrap("get", err)
-	}
+	rows, _ := t.g.c.store.pool.Query(ctx, fmt.Sprintf(`
+		SELECT %s FROM unnest($1::text[]) WITH ORDINALITY AS q (id, n) JOIN %s r ON r.id = q.id COLLATE "C" ORDER BY q.n`, t.selected(), t.rows()), ids) // rows have its error
 	records, err := pgx.CollectRows(rows, t.scan)
 	return records, t.wrap("get", err)
 }
@@ -236,15 +233,13 @@ func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings i
 	}
 	results := g.c.store.pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
-	for i := range b.Len() {
-		rows, err := results.Query()
-		if err != nil {
+	for range settings {
+		if _, err := results.Exec(); err != nil {
 			return nil, err
 		}
-		if i < settings {
-			rows.Close()
-			continue
-		}
+	}
+	for range b.Len() - settings {
+		rows, _ := results.Query() // rows have its error
 		list, err := pgx.CollectRows(rows, scan)
 		if err != nil {
 			return nil, err
@@ -258,10 +253,6 @@ func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings i
 const maxEf = 1000
 
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	err := t.g.open(ctx, false)
-	if err != nil {
-		return nil, t.wrap("search vectors", err)
-	}
 	hits, err := t.schema.Nearest(queries, t.g.c.store.o.HNSW == nil, func(asked []store.VectorQuery) ([][]store.Candidate, error) {
 		var b pgx.Batch
 		b.Queue(t.settings(asked))
@@ -280,7 +271,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 // settings returns the statement that chooses between an exact search of vectors and a search by HNSW.
 func (t *table) settings(queries []store.VectorQuery) string {
 	h := t.g.c.store.o.HNSW
-	if h == nil || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 }) {
+	if h == nil || len(queries) == 0 || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 }) {
 		return `SELECT set_config('enable_indexscan', 'off', true)`
 	}
 	k := slices.MaxFunc(queries, func(a, b store.VectorQuery) int { return cmp.Compare(a.K, b.K) }).K
@@ -295,8 +286,8 @@ func (t *table) settings(queries []store.VectorQuery) string {
 		set_config('plan_cache_mode', 'force_generic_plan', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`, min(maxEf, ef), scan)
 }
 
-// nearest returns the statement that finds the candidates of a query, and its arguments. A vector of zeros is similar
-// to none, which is a distance of 1.
+// nearest returns the statement that finds the candidates of a query, and its arguments. A vector of zeros is
+// similar to none, which is a distance of 1.
 func (t *table) nearest(q store.VectorQuery) (string, []any) {
 	c := compile(q.Where)
 	v, k := c.arg(vectorText(q.Vector)), c.arg(q.K)
@@ -307,11 +298,11 @@ func (t *table) nearest(q store.VectorQuery) (string, []any) {
 	near := func(where, order string) string {
 		return fmt.Sprintf("SELECT r.id, coalesce(nullif(r.vec <=> %s::vector, 'NaN'), 1) AS far, r.vec FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s", v, t.rows(), where, order, k)
 	}
-	all, graph := "far, r.id", fmt.Sprintf("r.vec <=> %s::vector", v)
+	byOne, graph := "far, r.id", fmt.Sprintf("r.vec <=> %s::vector", v)
 	found := ""
 	switch {
 	case t.g.c.store.o.HNSW == nil || q.Effort == 1:
-		found = near(where, all)
+		found = near(where, byOne)
 	case where == "":
 		found = near("", graph)
 	default:
@@ -319,7 +310,7 @@ func (t *table) nearest(q store.VectorQuery) (string, []any) {
 		many := fmt.Sprintf(` AND (SELECT count(*) FROM (SELECT FROM %s r WHERE %s LIMIT 1 + %[3]s) few) > %[3]s`, t.rows(), c.sql, some)
 		found = fmt.Sprintf(`WITH many AS MATERIALIZED (%s), found AS MATERIALIZED (SELECT count(*) >= %s AS enough FROM many)
 			SELECT * FROM many WHERE (SELECT enough FROM found) UNION ALL (%s)`,
-			near(where+many, graph), k, near(where+" AND NOT (SELECT enough FROM found)", all))
+			near(where+many, graph), k, near(where+" AND NOT (SELECT enough FROM found)", byOne))
 	}
 	return "SELECT id, 1 - far, vec::real[] FROM (" + found + ") found", c.args
 }
