@@ -20,8 +20,9 @@
 // transaction is Publish, a compare-and-set; a reader keeps the generation that it pinned,
 // whatever is published meanwhile. Every hit is of an existing record.
 //
-// Hits are sorted by score, equal ones by id. Scores come from the engine: compare ranks, not
-// scores, between stores.
+// Hits are sorted by score, equal ones by id. Package vector computes the similarities of vectors,
+// so an exact search finds the same in every store ([TableSchema.Nearest]). Scores of words come
+// from the engine: compare ranks, not scores, between stores.
 //
 // Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid], [ErrReadOnly],
 // [ErrUnavailable] or [ErrDenied], or are a [*ThrottledError] or an [*ItemsError]. The suite in

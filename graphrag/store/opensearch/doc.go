@@ -27,11 +27,12 @@
 // BM25 with the schema's k1 and b, and document frequencies of all shards, in which deleted records count until
 // their segments are merged. Lucene stores the length of a text in one byte; up to 100 hits are scored again
 // with the true length, from its explanations, so their ranks equal the ranks in the embedded index.
-// Similarities of vectors have an error of one in ten million, since Lucene adds 1 to them.
+// Similarities are computed from the vectors in the bodies of hits, since Lucene adds 1 to its own.
 //
 // Vectors are in Lucene's HNSW index; an Effort of 1 compares all. An iteration reads the state of one point in
 // time. Puts are durable at once, and visible to searches after Flush. If some shards fail, a search fails too.
 //
-// A search, Get or Neighbors is one round trip for any number of items, up to 1,000 ids a request. If a node
-// does not answer, the request goes to the next one.
+// A search, Get or Neighbors is one round trip for any number of items, up to 1,000 ids a request; an exact
+// search by vectors takes more if many are almost equally similar. If a node does not answer, the request goes
+// to the next one.
 package opensearch

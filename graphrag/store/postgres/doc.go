@@ -23,14 +23,14 @@
 // own full-text search has no IDF, and extensions with BM25 have other words and lengths, so
 // neither is used. Records that were never flushed are not found by words.
 //
-// Vectors are pgvector's. Searches are exact, unless Options.HNSW makes an index; an
-// Effort of 1 is exact even then.
+// Vectors are pgvector's, and package vector computes the similarities of hits again. Searches are
+// exact, unless Options.HNSW makes an index; an Effort of 1 is exact even then.
 //
 // A pinned generation has an advisory lock on the store's connection: Discard and Drop hide it at
 // once and remove it when the last lock is released. A pinned generation changes if it is written
 // to (Capabilities.FixedReads).
 //
-// Each call of a search, Get or Neighbors is one round trip for any number of items. Each Put is one
-// transaction. Ids, scopes, fields and labels must not contain NUL, which PostgreSQL does not
-// store; texts may.
+// Each call of a search, Get or Neighbors is one round trip for any number of items; an exact search
+// by vectors takes more if many are almost equally similar. Each Put is one transaction. Ids,
+// scopes, fields and labels must not contain NUL, which PostgreSQL does not store; texts may.
 package postgres
