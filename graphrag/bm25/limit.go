@@ -60,8 +60,8 @@ type limit struct {
 	few, gone []int32
 }
 
-// lookShare is the share of documents below which the documents of a set are looked up one by one: a lookup
-// takes as long as about 30 postings of a list.
+// lookShare decides how a set is searched: if it has less than 1/lookShare of the documents, each of them is
+// looked up. A lookup takes as long as about 30 postings of a list.
 const lookShare = 64
 
 // Limit returns a collection of the documents in the sets alone, one set for each index: its scores equal, to
