@@ -357,7 +357,7 @@ func sentence(text string, names []string) (head, relation, tail string) {
 	return head, strings.TrimSpace(text[len(head) : len(text)-len(tail)]), tail
 }
 
-// dropRepeated keeps equal facts, and equal mentions without a place, once: repetitions must not raise a weight.
+// dropRepeated keeps equal facts, and equal mentions without a span, once: repetitions must not raise weights.
 func dropRepeated(x *kg.Extraction) {
 	seen := make(map[[6]string]int)
 	again := func(key ...string) bool {
