@@ -93,8 +93,8 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 }
 
 // Among returns a collection that finds only the documents in the sets, one set for each index, with the scores
-// that they have in c without a limit. A nil set contains all documents of its index. The sets must not be
-// changed afterwards.
+// that they have in c, which itself has no limit. A nil set contains all documents of its index. The sets must
+// not be changed afterwards.
 func (c *Collection) Among(sets []Docs) *Collection {
 	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
 	permitted := 0

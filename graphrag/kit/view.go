@@ -383,6 +383,7 @@ func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, 
 		return nil, err
 	}
 	f := s.frame
+	f.Progress = nil
 	f.Build = func(context.Context, *Corpus) (graphrag.Retriever, error) {
 		return graphrag.RetrieverFunc(nil), nil
 	}

@@ -26,8 +26,7 @@ type Store interface {
 	Open(ctx context.Context, name string) (Collection, error)
 	// Collections lists the names, in order.
 	Collections(ctx context.Context) ([]string, error)
-	// Drop removes a collection with all generations. Pinned generations stay readable until
-	// they are closed.
+	// Drop removes a collection with all generations. Pinned generations stay readable until they are closed.
 	Drop(ctx context.Context, name string) error
 	// Can returns the capabilities of the engine.
 	Can() Capabilities
