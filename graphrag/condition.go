@@ -103,9 +103,9 @@ func plain(values []any) []any {
 	return out
 }
 
-// Check returns an error for a condition that ParseCondition could not return: a value of a type that no field
-// has, a field without a name or with a backquote in it, an interval without an end or with ends of two types,
-// or more than 500 nested conditions. Systems check the conditions they are given.
+// Check returns an error for a value of a type that no field has, a number that is not finite, a field without
+// a name or with a backquote in it, an interval without limits or with limits of two types, and more than 500
+// nested conditions. Systems check the conditions they are given.
 func (c Condition) Check() error { return c.check(1) }
 
 // maxDepth is more than parsed conditions have: and, or and not in each of maxNested parentheses.

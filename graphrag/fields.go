@@ -31,8 +31,8 @@ const (
 
 // Normal returns the document in the form that an index stores: numbers in fields are float64, times are UTC,
 // and lists are []string; invalid UTF-8 in text and title is replaced by U+FFFD; a title of more than 512 bytes
-// is cut, since each chunk has a copy. It returns an error that names the document if its ID or Source is
-// longer than 4096 bytes, or [Fields.Check] rejects its fields.
+// is cut, since each chunk has a copy. It returns an error that names the document if its ID or Source has more
+// than 4096 bytes or is not UTF-8, an integer is beyond 2^53, or [Fields.Check] rejects its fields.
 func (d Document) Normal() (Document, error) {
 	d.Text, d.Title = strings.ToValidUTF8(d.Text, "\ufffd"), strings.ToValidUTF8(d.Title, "\ufffd")
 	if !utf8.ValidString(d.ID + d.Source) {
@@ -74,7 +74,7 @@ func (d Document) Normal() (Document, error) {
 	return d, nil
 }
 
-// inexact reports whether an integer is so large that float64 cannot represent its neighbours.
+// inexact reports whether an integer is beyond 2^53, where float64 cannot represent all integers.
 func inexact(v any) bool {
 	n := reflect.ValueOf(v)
 	return n.CanInt() && max(n.Int(), -n.Int()) > 1<<53 || n.CanInt() && n.Int() == math.MinInt64 || n.CanUint() && n.Uint() > 1<<53
@@ -188,8 +188,8 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Terms returns the fields as sorted terms for an inverted index. A term consists of a field and one of its
-// values, with a blank between, and has at most 512 bytes. [Translate] turns a condition into spans of terms.
+// Terms returns the fields as sorted terms for an inverted index: one for each field, and one for each of its
+// values. A term has at most 512 bytes. [Translate] turns a condition into spans of terms.
 func (f Fields) Terms() []string {
 	var out []string
 	for name, v := range f {

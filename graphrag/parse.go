@@ -28,9 +28,9 @@ var reserved = map[string]bool{"and": true, "or": true, "not": true, "in": true,
 //
 // Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true for lists that
 // contain the value, or one of several. Values are strings in double quotes, with Go's escapes, numbers, true,
-// false, and times as [ParseTime] parses them. not binds more strongly than and, and and more strongly than or;
-// all is true for every document. A field whose name is not a word is put in backquotes. An error names the
-// byte.
+// false, and times without a blank that [ParseTime] can parse. not binds more strongly than and, and and more
+// strongly than or; all is true for every document. A field whose name is not a word is put in backquotes. An
+// error names the byte.
 func ParseCondition(s string) (Condition, error) {
 	p := parser{text: s}
 	if len(s) > maxCondition {

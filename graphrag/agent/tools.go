@@ -96,8 +96,8 @@ type ToolOptions struct {
 	Pages *find.Pages
 	// Count returns the number of tokens of a text.
 	Count func(string) int
-	// Tokens is the most tokens read in all. A call reads at most a quarter of them, or an equal share of the
-	// rest for each turn left; 0 means [DefaultRead].
+	// Tokens is the most tokens read in all; 0 means [DefaultRead]. A call reads at most a quarter of them, and
+	// at most the share of a turn in the rest, or 1,200 tokens if that is more.
 	Tokens int
 }
 

@@ -20,7 +20,6 @@
 // change: new texts are an index of their own, a condition hides deleted ones, and now and then some
 // indexes are merged.
 //
-// With a TitleWeight of n the title of a chunk counts as if it stood n times
-// more in its text: tf(t) grows by n times the occurrences in the title and
-// |d| by n times its length. That is BM25F with equal b for both fields.
+// With a TitleWeight of n the title of a chunk counts as if it stood n times more in its text: tf(t) grows by n
+// times the occurrences in the title and |d| by n times its length. That is BM25F with equal b for both fields.
 package bm25

@@ -60,8 +60,8 @@ type limit struct {
 	few, gone []int32
 }
 
-// lookShare is the share of documents below which the documents of a set are looked up one by one: a lookup
-// takes as long as about 30 postings of a list.
+// lookShare decides how a set is searched: if it has less than 1/lookShare of the documents, each of them is
+// looked up. A lookup takes as long as about 30 postings of a list.
 const lookShare = 64
 
 // Limit returns a collection of the documents in the sets alone, one set for each index: its scores equal, to
@@ -93,8 +93,8 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 }
 
 // Among returns a collection that finds only the documents in the sets, one set for each index, with the scores
-// that they have in c without a limit. A nil set contains all documents of its index. The sets must not be
-// changed afterwards.
+// that they have in c, which itself has no limit. A nil set contains all documents of its index. The sets must
+// not be changed afterwards.
 func (c *Collection) Among(sets []Docs) *Collection {
 	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
 	permitted := 0

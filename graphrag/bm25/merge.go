@@ -60,8 +60,7 @@ func MergeOrdered(ctx context.Context, dir string, parts ...Part) error {
 	return nil
 }
 
-// merges returns the lengths of the documents of the merged index, or an error if the
-// indexes cannot be merged.
+// merges returns the lengths of the documents of the merged index, or an error if the indexes cannot be merged.
 func merges(parts []Part) (lengths []uint32, err error) {
 	if len(parts) == 0 {
 		return nil, errors.New("no index to merge")

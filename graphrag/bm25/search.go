@@ -324,8 +324,8 @@ type kernels struct {
 	// impacts writes what each posting of a list adds to a score. It returns false if a posting's frequency is
 	// largeTF: then the impact of that posting is wrong.
 	impacts func(out []float32, docs []uint16, tfs []uint8, norms *[windowSize]float32, weight float32) bool
-	// collect makes candidates of the documents with at least minimum, which is above 0, and sets all sums to
-	// 0.
+	// collect makes candidates of the documents whose sum is at least minimum, which is above 0, and sets all
+	// sums to 0.
 	collect func(c *candidates, sums, norms *[windowSize]float32, minimum float32)
 	// refine adds a term to the sums of the candidates from the index read on, and keeps a candidate whose sum
 	// and the rest of the bound reach the cutoff. It stops before a group with the frequency largeTF, and

@@ -74,7 +74,11 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 	}
 	key := cut{c.o.Name, memo.DigestOf(slices.Values([]string{doc.ID, doc.Title, doc.Text}))}
 	chunks, err := memo.Of(ctx, key, func() ([]graphrag.Chunk, error) { return c.document(ctx, doc) })
-	return slices.Clone(chunks), err
+	chunks = slices.Clone(chunks)
+	for i := range chunks { // fields do not change how a document is cut, so they are not in the key
+		chunks[i].Fields = doc.Fields
+	}
+	return chunks, err
 }
 
 func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
@@ -160,8 +164,8 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 // Span is a piece of a text: the bytes Start to End-1. Tokens is its length in units of the splitter.
 type Span struct{ Start, End, Tokens int }
 
-// Splitter cuts a text into spans; the package comment lists its guarantees. It returns an error for a text of
-// more than 2 GiB and when ctx is cancelled.
+// Splitter cuts a text into spans; the package comment lists its guarantees. It returns an error when ctx is
+// cancelled; the splitters of this package also for a text of more than 715,827,882 bytes.
 type Splitter interface {
 	Split(ctx context.Context, text string) ([]Span, error)
 }

@@ -182,26 +182,26 @@ func (c counting) Split(ctx context.Context, s string) ([]Span, error) {
 	return c.Splitter.Split(ctx, s)
 }
 
-// Chunkers of one name cut a document once, and one caller's changes to its chunks do not affect another's.
+// Chunkers of one name cut a document once, and one caller's changes and fields do not affect another's.
 func TestCutOnce(t *testing.T) {
 	n := 0
 	ctx := memo.With(t.Context())
 	splitter := must(Tokens(TokenOptions{Size: 5, Overlap: -1}))
 	doc := graphrag.Document{ID: "fram.md", Text: strings.Repeat("The Fram sailed. ", 20)}
 	var all [][]graphrag.Chunk
-	for _, name := range []string{"a", "a", "b", "", ""} {
+	for i, name := range []string{"a", "a", "b", "", ""} {
 		c := check.Of(New(Options{Splitter: counting{splitter, &n}, Name: name})).OK(t)
-		chunks := check.Of(c.Document(ctx, doc)).OK(t)
-		all = append(all, chunks)
-		check.Equal(t, chunks[1:], all[0][1:])
-		chunks[0].Text = "mine"
+		all = append(all, check.Of(c.Document(ctx, doc)).OK(t))
+		check.Equal(t, all[i][1:], all[0][1:])
+		all[i][0].Text = "mine"
 	}
 	check.Equal(t, n, 4, "cut %d times, want once for a, for b, and for each without a name", n)
 	doc.Title = "Fram"
-	if c, _ := New(Options{Splitter: counting{splitter, &n}, Name: "a"}); c != nil {
-		chunks, _ := c.Document(ctx, doc)
-		check.True(t, n == 5 && chunks[0].Title == "Fram" && chunks[0].Text != "mine", "another title is another document: %d, %+v", n, chunks[0])
-	}
+	c := check.Of(New(Options{Splitter: counting{splitter, &n}, Name: "a"})).OK(t)
+	chunks := check.Of(c.Document(ctx, doc)).OK(t)
+	check.True(t, n == 5 && chunks[0].Title == "Fram" && chunks[0].Text != "mine", "another title is another document: %d, %+v", n, chunks[0])
+	doc.Fields = graphrag.Fields{"team": "ops"}
+	check.Equal(t, check.Of(c.Document(ctx, doc)).OK(t)[1].Fields, doc.Fields)
 }
 
 // must unwraps the result of a splitter that cannot fail.

@@ -14,8 +14,8 @@ import (
 // Leiden finds communities by the algorithm of Traag, Waltman and van Eck (2019); the package comment lists its
 // guarantees. A node whose only edges are its self-loop or have weight 0 is a community of its own.
 //
-// Errors are invalid options, weights whose sum is not finite, or a cancelled ctx. The result depends only on
-// the graph and the options.
+// Errors are invalid options, weights whose sum is infinite or, above 0, below 2^-1000, and a cancelled ctx.
+// The result depends only on the graph and the options.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
 	opts, err := opts.resolve()
 	if err != nil {

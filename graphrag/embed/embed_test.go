@@ -28,8 +28,7 @@ var corpus = []string{
 	"",
 }
 
-// generated returns texts of words with the frequencies of Zipf's law, each
-// about one of twenty subjects.
+// generated returns texts of words with the frequencies of Zipf's law, each about one of twenty subjects.
 func generated(n, words int) []string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	zipf := rand.NewZipf(rng, 1.1, 3, 60_000)
@@ -72,8 +71,7 @@ func TestConformance(t *testing.T) {
 	t.Run("LSA of nothing", func(t *testing.T) { graphragtest.Embedder(t, fit(t, nil, embed.LSAOptions{})) })
 }
 
-// TestLSARelatesWords: physician and nurse never occur in one text, but both
-// with patient and hospital.
+// TestLSARelatesWords: physician and nurse never occur in one text, but both with patient and hospital.
 func TestLSARelatesWords(t *testing.T) {
 	m := fit(t, corpus, embed.LSAOptions{Dim: 2})
 	near := dot(vector(t, m, "physician"), vector(t, m, "nurse"))

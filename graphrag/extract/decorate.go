@@ -113,7 +113,7 @@ func relate(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// between returns the relation for the text between two names. Text between the cells of a table is none.
+// between returns the relation for the text between two names. Text that separates table cells is not used.
 func between(s string) string {
 	if strings.Contains(s, "|") {
 		return mentionedWith

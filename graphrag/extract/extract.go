@@ -210,7 +210,7 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 // Parts are the parts of a question: the names it contains, and the themes it asks about.
 type Parts struct{ Names, Themes []string }
 
-// NameFinder finds names and their types in texts, in order. local.Names of graphrag/embed implements it.
+// NameFinder finds names and their types in texts, in order. Names of package graphrag/embed/local is one.
 type NameFinder interface {
 	Name() string
 	Find(ctx context.Context, texts []string) ([][]text.Match, error)
@@ -357,7 +357,7 @@ func sentence(text string, names []string) (head, relation, tail string) {
 	return head, strings.TrimSpace(text[len(head) : len(text)-len(tail)]), tail
 }
 
-// dropRepeated keeps each fact and mention once: a model's repetitions must not raise the weight of a fact.
+// dropRepeated keeps equal facts, and equal mentions without a span, once: repetitions must not raise weights.
 func dropRepeated(x *kg.Extraction) {
 	seen := make(map[[6]string]int)
 	again := func(key ...string) bool {

@@ -530,7 +530,7 @@ type objects struct {
 
 type objectRelation struct{ Source, Target, Desc string }
 
-// known returns the element of types that equals kind but for case and blanks, or "unknown".
+// known returns the element of types that equals kind but for case, blanks and underscores, or "unknown".
 func known(kind string, types []string) string {
 	for _, t := range types {
 		if strings.EqualFold(unspaced.Replace(t), unspaced.Replace(kind)) {

@@ -152,8 +152,8 @@ func (s Schema) bounds() bounds {
 }
 
 // apply replaces names in an extraction by the names of the schema. It records a problem for each name that the
-// schema lacks: the type of an entity, a relation, the key of an attribute (equation 2). If strict is set it
-// also drops these.
+// schema lacks: the type of an entity, a relation, the key of an attribute (equation 2); and, if typed is set
+// or an entity has a type, for each fact with an untyped end. If strict is set it also drops these.
 func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {

@@ -383,7 +383,7 @@ type Source struct {
 // maxQuote is the longest quote, in runes.
 const maxQuote = 300
 
-// Sources returns the distinct sources of the quotes of an answer.
+// Sources returns the sources of the quotes of an answer; of equal ones in a row it returns the first.
 func (f *Files) Sources(a graphrag.Answer) []Source {
 	var out []Source
 	for _, c := range a.Citations {

@@ -155,7 +155,7 @@ const stride = 1 << 12
 // Classes is a partition of the nodes into classes of twins.
 type Classes struct {
 	First  []int32   // by node: the lowest node of its class
-	Size   []int32   // by lowest node: size of its class; 1 or 0 for other nodes
+	Size   []int32   // by lowest node: size of its class; 1 for other nodes
 	Inside []float64 // by lowest node: weight of the edges within its class, 0 for none
 }
 

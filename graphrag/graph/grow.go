@@ -30,7 +30,7 @@ type growth struct {
 type cluster struct {
 	parent   int32   // the cluster that contains this one, or none
 	parts    int32   // heap of its edge parts
-	active   bool    //
+	active   bool    // its moat grows
 	start    float64 // time at which its moat began to grow
 	end      float64 // time at which its moat stopped, unless active
 	deadline float64 // time at which its prizes are used up

@@ -144,7 +144,8 @@ const (
 	FoldASCII Folding = "ascii"
 )
 
-// Key returns the folded name, "" for a name without a letter or digit. Folding a key again does not change it.
+// Key returns the folded name: "" for a blank name and, by FoldASCII, for a name without an ASCII letter or
+// digit. Folding a key again does not change it.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)

@@ -41,8 +41,8 @@ type Frame struct {
 	Words   *bm25.Options
 	Vectors bool
 	// Combine makes a retriever of the retrievers by Words and by Vectors; one that the frame does not set is
-	// nil. For a corpus in a store, c has no chunks, but its Embedder, Find and Finder can be used. Combine is
-	// called for every change, and for every condition of a question.
+	// nil. If the store itself is searched, c has no chunks, but its Embedder, Find and Finder can be used.
+	// Combine is called for every change, and for every condition of a question.
 	Combine func(c *Corpus, words, vectors graphrag.Retriever) (graphrag.Retriever, error)
 	// Flat marks a system that uses only the chunks of the corpus. If its retriever is a [retrieve.Updater], a
 	// change updates it, and if it is a [retrieve.Limiter], a condition limits it; otherwise both build a new

@@ -162,7 +162,7 @@ func (k Kit) AnsweredBy(answer Kit) Kit {
 	return k
 }
 
-// callsAtOnce is the number of concurrent calls of a model.
+// callsAtOnce is the least number of concurrent calls of [Each]; there are more on a machine with more cores.
 const callsAtOnce = 8
 
 // Each calls f for 0 to n-1 concurrently. After an error no further call begins; it returns the first error by

@@ -106,7 +106,7 @@ type ModelOptions struct {
 	Instruction string
 	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
-	// Concurrency is the number of concurrent calls of the model while an index is built; 0 means 8.
+	// Concurrency is the number of concurrent calls of the model for extraction; 0 means 8.
 	Concurrency int
 }
 
@@ -168,7 +168,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 }
 
 // WithNames returns the kit with a model that finds the names of passages and questions, for systems whose
-// graphs consist of names; facts are extracted as before. If it finds no name in a question, rules find them.
+// graphs consist of names; facts are extracted as before. Questions without a name go to k.QuestionNames.
 func (k Kit) WithNames(find extract.NameFinder) Kit {
 	find = rememberingNames{find}
 	k.Entities = func() (Extraction, error) {
@@ -220,7 +220,7 @@ func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 	return memo.Of(ctx, readKey{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
-// digest returns the digest of all fields of chunks.
+// digest returns the digest of the IDs, titles, leads and texts of chunks, which are all that extractors read.
 func digest(chunks []graphrag.Chunk) memo.Digest {
 	return memo.DigestOf(func(yield func(string) bool) {
 		for i := range chunks {

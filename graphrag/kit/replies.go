@@ -74,8 +74,8 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
-// many reports whether the cache has become too large: compared with twice the number of chunks and with the
-// entries that the last prune left.
+// many reports whether the cache has become too large: it has manyReplies more than twice the number of chunks,
+// and than twice the number of entries that the last prune left.
 func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

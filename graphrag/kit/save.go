@@ -100,8 +100,8 @@ type history struct {
 func newHistory() history { return history{of: new(int)} }
 
 // Save writes the system into a folder, which it creates if necessary. It appends only the changes since the
-// last Save, until most of the file is out of date. So a deleted document is not found, but its text may stay
-// in the file for a while. Only one process at a time may use a folder.
+// last Save, until the file has twice the size that it had when it was written whole. So a deleted document is
+// not found, but its text may stay in the file for a while. Only one process at a time may use a folder.
 func (s *System) Save(ctx context.Context, dir string) error {
 	now := s.now.Load()
 	if now == nil {

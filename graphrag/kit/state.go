@@ -63,7 +63,7 @@ func newDraft(f Frame) (*draft, error) {
 	return d, err
 }
 
-// draft returns a copy of a state as a draft; a nil state gives an empty one.
+// draft returns a copy of a state as a draft.
 func (s *state) draft() *draft {
 	d := &draft{docs: s.docs.copy(), from: s.updater, history: s.history}
 	if len(d.history.ids) > s.stats.Documents+manyReplies {
@@ -306,8 +306,8 @@ func (k *corpusState) describe(s *graphrag.IndexStats) {
 	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()
 }
 
-// deepen sets K to the largest number of chunks that can fit the budget or the floor of a question, plus one,
-// computed from the shortest chunks.
+// deepen sets K to the largest number of chunks that can fit the budget of a question, plus one, computed from
+// the shortest chunks, and Depth to that for the floor.
 func (s *state) deepen(a amount) graphrag.Question {
 	q := a.Question
 	if q.Tokens > 0 {

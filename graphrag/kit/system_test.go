@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -363,7 +364,7 @@ func TestOwnSplitter(t *testing.T) {
 	check.True(t, check.Err((kit.Cut{Splitter: lines}).Chunker()) != nil, "a splitter without a name is taken")
 }
 
-// A change reports progress for the chunks first, then for each reply and for the stages.
+// A change reports progress for the chunks first, then for each reply and for the stages; reading reports none.
 func TestProgress(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Owl", "Hare"]}`).
@@ -375,8 +376,9 @@ func TestProgress(t *testing.T) {
 			return finding(c, ctx)
 		}}
 	f.ExtractBy(nil, f.Kit.Triples)
-	s := check.Of(kit.New(f)).OK(t)
+	s := check.Of(kit.Open(t.Context(), f, check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t), "owls")).OK(t)
 	stats := index(t, s, owls...)
+	check.True(t, s.Graph() != nil, "no graph")
 	if first, last := told[0], told[len(told)-1]; first.Chunks != stats.Chunks || first.Calls != 0 ||
 		last.Calls != stats.Calls || stats.Calls != 6 || len(last.Stages) != 1 || last.Stages[0].Asked != 1 {
 		t.Errorf("first %+v, last %+v, of %+v", first, last, stats)

@@ -530,7 +530,7 @@ func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 	return err
 }
 
-// list yields the IDs of the documents, in order.
+// list returns the IDs of the documents, in order.
 func (p *pinned) list(ctx context.Context) (ids []string, err error) {
 	for r, err := range p.docs.All(ctx, "") {
 		if err != nil {

@@ -306,8 +306,8 @@ func (v *views) get(key viewKey, can bool) (_ *view, mine bool) {
 	return got, mine
 }
 
-// built gives a view to the callers that wait for it, and removes the views that were not used for longest. A
-// view that failed is removed too.
+// built gives a view to the callers that wait for it, and removes the least recently used views above the
+// limits. A view that failed is removed too.
 func (v *views) built(key viewKey, made *view, st *state, err error, whole int) {
 	v.mu.Lock()
 	made.state, made.err = st, err
@@ -330,7 +330,7 @@ func (v *views) built(key viewKey, made *view, st *state, err error, whole int) 
 	}
 	v.mu.Unlock()
 	for _, st := range gone {
-		_ = st.release() // the state is in memory, closing it cannot fail
+		_ = st.release() // an error leaves at most temporary files
 	}
 }
 
@@ -383,6 +383,7 @@ func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, 
 		return nil, err
 	}
 	f := s.frame
+	f.Progress = nil
 	f.Build = func(context.Context, *Corpus) (graphrag.Retriever, error) {
 		return graphrag.RetrieverFunc(nil), nil
 	}

@@ -54,9 +54,9 @@ func (o CutOptions) Defaults() CutOptions {
 // and pages are in the order of [Page.ID]. Only the addresses of links are left out: tables, blank lines and
 // lines that several pages share stay.
 //
-// A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit at each heading; a
-// sentence of more than 90 tokens is cut evenly. A passage begins with a unit and takes further ones until it has
-// 150 tokens, so passages overlap, and one of them has an answer in its middle. [Page.Chunk] returns a chunk of
+// A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit at a heading unless
+// the last one is short; longer sentences than 90 tokens are cut. A passage begins with a unit, and ends after
+// 150 tokens or more, so passages overlap, and one has an answer in its middle. [Page.Chunk] returns a chunk of
 // any run of units, so a passage that was found can be widened. A blank page has no unit.
 //
 // Within a budget, short passages of many pages are worth more than long ones of few pages: docs/systems.md has

@@ -40,7 +40,7 @@ type Retriever struct {
 	memory            sync.Pool      // pool of *queryMemory
 }
 
-// Options are the options of [New]. A number of 0 means the default, a negative one switches the part off.
+// Options are the options of [New]. A number of 0 means the default, a negative weight switches its part off.
 // docs/systems.md has the effect of each.
 type Options struct {
 	// Names, Title, Page and Length are the weights of the question's names, of the title, of names in the
@@ -70,8 +70,8 @@ type Options struct {
 	Follow Follow
 	// Detail is the value of full coverage of a page, relative to the page itself. Spread is the difference in
 	// score that divides the probability of relevance by e, OverviewSpread the same for an overview. With Like
-	// scores differ more: the default of Spread is doubled, the defaults of OverviewSpread and Aspects are
-	// multiplied by 1.5.
+	// or Lazily scores differ more: the default of Spread is doubled, the defaults of OverviewSpread and Aspects
+	// are multiplied by 1.5.
 	Detail, Spread, OverviewSpread float64
 	// Longest limits the tokens that are read of one page. If a question has no budget of tokens, it is the
 	// budget of each of K pages. 0 is chunk.DefaultSize.
@@ -257,7 +257,7 @@ func (p *Retriever) rank(ctx context.Context, a *queryMemory, q graphrag.Questio
 	return a.order, nil
 }
 
-// add adds the terms of some words, each times more often.
+// add adds the terms of some words; times is added to the weight of a term at each occurrence.
 func (k *queryTerms) add(p *Retriever, words string, times float64) {
 	a := p.words.For(words)
 	a.Words(words, func(word []byte) bool {
@@ -468,7 +468,7 @@ func add(to, scores []float64, weight float64) {
 	}
 }
 
-// order adds up the scores of pages, and orders those above 0.
+// order adds up the scores of pages, and orders the pages whose score without the term for length is not 0.
 func (p *Retriever) order(a *queryMemory) {
 	n := int(p.first[len(p.segments)])
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]

@@ -114,10 +114,10 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
-// IsRefusal reports whether an answer without citations is a refusal. It is if it is only the mark [none].
-// Otherwise it is short, one clause, in a language of package text, says that the passages do not state the
-// answer, or that the writer does not know it, and all other clauses only say what the passages are about.
-// Words of the question do not count as a name of the passages; the question may be empty.
+// IsRefusal reports whether an answer without citations is a refusal: either it is only the mark [none], or it
+// is short, a clause in a language of package text says that the passages do not state the answer, or that the
+// writer does not know it, and the other clauses only say what the passages are about. Words of the question do
+// not count as a name of the passages; the question may be empty.
 func IsRefusal(question, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {

@@ -7,9 +7,9 @@
 //	fmt.Println(answer.Text, answer.Citations)
 //
 // There are two kinds of [Reader]. [Extractive] needs no model: it quotes the sentence, item, row or
-// definition of the evidence that answers best, with a confidence. [ByModel] asks a language model. Both
-// have two modes: [Open] always answers, a model from its own knowledge if the evidence does not help;
-// [Reject] returns [Refusal] unless the evidence contains the answer.
+// definition of the evidence that answers best, with a confidence. [ByModel] asks a language model. Both have
+// modes: [Open] answers, a model from its own knowledge if the evidence does not help; [Reject] returns
+// [Refusal] unless the evidence contains the answer, and [Cited] also if the answer cites nothing.
 //
 // Extractive parses a chunk's Lead (headings, the header of its table, the line before its list) and its
 // text together as Markdown, and quotes only the text. A chunk without a lead is parsed alone.

@@ -78,8 +78,8 @@ type ExtractiveOptions struct {
 // cleaned, so that its text is not its source span, the span of the chunk. Quotes are without Markdown
 // marks, links and line breaks. Headings of derived texts are not quoted.
 //
-// Parsed passages are cached, since a passage is evidence for many questions: up to 16 MiB
-// of text, which takes about four times as much memory; then the cache is emptied.
+// Parsed passages are cached, since a passage is evidence for many questions: for each language up to 16 MiB of
+// text, which takes about four times as much memory; then the cache is emptied.
 //
 // Without a candidate the answer is a refusal, in Open mode too. Equal input gives equal
 // answers. The only errors come from ctx and Embedder.

@@ -188,7 +188,7 @@ func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer
 }
 
 // SpanFinder finds in each passage the words that answer a question; a score above 0 means that they do.
-// local.Spans of graphrag/embed implements it.
+// Spans of package graphrag/embed/local implements it.
 type SpanFinder interface {
 	Name() string
 	Find(ctx context.Context, question string, passages []string) ([]text.Match, error)

@@ -65,7 +65,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 	q := &inquiry{text: s, defined: definition(s, language), want: wordings()[text.English].wanted(s) | wordings()[text.Chinese].wanted(s), yesNo: asksYesNo(s)}
 	w := wordings()[language]
 	if language == text.English || language == text.Chinese {
-		w = nil // the rules for English are in this file
+		w = nil // the rules for English and Chinese are in this file
 	}
 	if w != nil {
 		q.want, q.yesNo, q.shapes = w.wanted(s), w.begins(s, "yes"), w.shapes
@@ -425,7 +425,7 @@ func (w *wording) has(folds, key string) bool {
 	return false
 }
 
-// wanted returns the shapes that a question asks for, as the function [wanted] does for English.
+// wanted returns the shapes that a question asks for.
 func (w *wording) wanted(words string) (s shape) {
 	asked := folded(words)
 	if w.has(asked, "date") {

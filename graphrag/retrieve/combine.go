@@ -27,7 +27,7 @@ type Batch interface {
 	RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error)
 }
 
-// callsAtOnce is the number of concurrent calls of a retriever that is not a [Batch].
+// callsAtOnce is the least number of concurrent calls of a retriever that is not a [Batch].
 const callsAtOnce = 8
 
 // All retrieves for several questions: in one call if r is a [Batch], otherwise in concurrent calls.
@@ -353,8 +353,8 @@ type Scorer interface {
 	Scores(ctx context.Context, question string, passages []string) ([]float64, error)
 }
 
-// rerankDepth is the number of chunks that are reranked: as many as take about a second with a BERT of six
-// layers on two cores.
+// rerankDepth is the least number of ranked chunks that are reranked: they take about a second with a BERT of
+// six layers on two cores.
 const rerankDepth = 50
 
 // Rerank returns a retriever that sorts the chunks of another one by their scores, which are computed with

@@ -47,7 +47,7 @@ type Options struct {
 	MaxBody int64
 	// Timeout is the time limit of an answer, by default 5 minutes.
 	Timeout time.Duration
-	// Cite returns the line of a citation below an answer; nil means its title, or the document's ID.
+	// Cite returns the line of a citation below an answer; nil means the title and the ID of the document.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
 	// Failed receives errors that the request did not cause. Their text may contain addresses of internal
 	// servers, so replies omit it. Nil logs them.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store defines the interfaces of stores of indexes: records, an index of their words,
-// one of their vectors, and triples, in generations that are built aside and published
-// atomically. A system that uses these interfaces runs on a folder of this machine (package
-// disk) as on an engine of many machines.
+// Package store defines the interfaces of stores of indexes: records, an index of their words, one of their
+// vectors, and triples, in generations that are built aside and published atomically. A system that uses these
+// interfaces runs on a folder of this machine (package disk) as on an engine of many machines.
 //
 //	Store        collections by name
 //	Collection   one corpus: a schema, and generations of which one is published

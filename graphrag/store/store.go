@@ -26,8 +26,7 @@ type Store interface {
 	Open(ctx context.Context, name string) (Collection, error)
 	// Collections lists the names, in order.
 	Collections(ctx context.Context) ([]string, error)
-	// Drop removes a collection with all generations. Pinned generations stay readable until
-	// they are closed.
+	// Drop removes a collection with all generations. Pinned generations stay readable until they are closed.
 	Drop(ctx context.Context, name string) error
 	// Can returns the capabilities of the engine.
 	Can() Capabilities
@@ -166,7 +165,7 @@ var (
 	ErrMismatch = errors.New("made with other settings")
 	// ErrInvalid: the argument cannot be stored or searched for.
 	ErrInvalid = errors.New("invalid")
-	// ErrReadOnly: the generation was pinned for reading.
+	// ErrReadOnly: the generation was pinned for reading, or the store was opened for reading.
 	ErrReadOnly = errors.New("read only")
 	// ErrUnavailable: the engine, or a part of it, does not answer. A retry may succeed.
 	ErrUnavailable = errors.New("unavailable")
@@ -267,8 +266,8 @@ type Triple struct {
 	Weight float64
 }
 
-// ID returns a hash of the ids of head, relation and tail, and the source: 32 hexadecimal digits. So two
-// sources of the same statement give two triples.
+// ID returns a hash of the ids of head, relation and tail, of whether the tail is a value, and of the source:
+// 32 hexadecimal digits. So two sources of the same statement give two triples.
 func (t Triple) ID() string {
 	h := sha256.New()
 	literal := "entity"
@@ -331,7 +330,7 @@ func RecordOf(c graphrag.Chunk) Record {
 	return r
 }
 
-// Chunk is the inverse of [RecordOf]. Data of anything but a chunk is an error.
+// Chunk is the inverse of [RecordOf]. Data that cannot be decoded is an error.
 func (r Record) Chunk() (graphrag.Chunk, error) {
 	var p place
 	if len(r.Data) > 0 {

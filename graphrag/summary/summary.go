@@ -27,9 +27,9 @@ type Describer interface {
 
 // Summarizer makes one text of several.
 //
-// Texts come in the order they are to be read in. Without any text worth a word
-// the summary is empty. Summarize does not keep or change its argument, is safe
-// for concurrent use, and stops with the context's error when ctx is cancelled.
+// The texts are in the order in which they are to be read. If none of them has a word, the summary is empty.
+// Summarize does not keep or change its argument, is safe for concurrent use, and stops with the context's
+// error when ctx is cancelled.
 type Summarizer interface {
 	Summarize(ctx context.Context, texts []string) (Summary, error)
 }

@@ -269,7 +269,7 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	return o.Defaults(), checks.Err()
 }
 
-// Defaults returns the options with those defaults in place of zero values that are constants.
+// Defaults returns the options with the default Threshold and Regularization in place of zero values.
 func (o RaptorOptions) Defaults() RaptorOptions {
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)

@@ -147,9 +147,8 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Term returns the snowball stem of a word, or false when it is a stop word. The
-// word must be lower-cased, as Words yields it. Words with a digit
-// and words over 64 bytes (identifiers, encoded data) are not stemmed.
+// Term returns the snowball stem of a word, or false when it is a stop word. The word must be lower-cased, as
+// Words yields it. Words with a digit and words over 64 bytes (identifiers, encoded data) are not stemmed.
 func (a *Standard) Term(word string) (term string, ok bool) {
 	if a.stop[word] || word == "" {
 		return "", false
@@ -209,7 +208,7 @@ func (m *memory) of(word string) string {
 // that is not part of a name (blanks, commas, full stops, Markdown marks, quotes without a partner inside, a
 // pair of quotes or brackets around the whole). Accents, inner punctuation and symbols such as the + of "C++"
 // stay; full-width letters become narrow and narrow kana full-width. Invalid UTF-8 and invisible joiners are
-// dropped. FoldName is idempotent; a name that consists of punctuation becomes "".
+// dropped. FoldName is idempotent; a name that consists of what is removed becomes "".
 func FoldName(s string) string {
 	s = norm.NFC.String(s)
 	b := make([]byte, 0, len(s))

@@ -34,7 +34,7 @@ type Match struct {
 // Sentences end
 //   - at a blank line, a heading, a list item, a table row or a rule (markdown
 //     structure); a single line break inside a paragraph does not end one,
-//   - at ! and ?, unless the next word begins in lower case ("Is it so?" he asked),
+//   - at !, ?, ؟ and ۔, unless the next word begins in lower case ("Is it so?" he asked),
 //   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised Multilingual Sentence Boundary
 //     Detection, Computational Linguistics 32(4), 2006, section 4, with the English tables trained for
 //     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few abbreviations of our own
@@ -42,7 +42,7 @@ type Match struct {
 //   - in the other languages of [LanguageOf] at a full stop, unless it ends an
 //     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
 //     März"); and after these too before a stop word in upper case ("… 1903 n. Chr. Die …"),
-//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と follows a quotation.
+//   - at the stops of other scripts (。！？｡।॥), also without white space, unless と follows a quotation.
 //
 // Closing quotes, brackets and citation marks such as [1] belong to the sentence before them. Invalid UTF-8
 // is text like any other. The time is linear in len(s), whatever the length of the lines.
@@ -204,8 +204,8 @@ func (sc *sentenceScanner) add(start, end int) {
 
 // The kinds of stops, weakest first.
 const (
-	dotStop  = iota // a full stop: may be part of an abbreviation
-	markStop        // ! ? …
+	dotStop  = iota // . …: a full stop may be part of an abbreviation
+	markStop        // ! ? ؟
 	fullStop        // a stop that needs no space after it
 )
 

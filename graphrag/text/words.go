@@ -155,7 +155,7 @@ type scanner struct {
 const keepWord = 1 << 12
 
 // Words yields the lower-cased words of s in order, until yield returns false. The slice is valid until yield
-// returns. Words does not allocate.
+// returns. Words allocates only for words that have to be folded, such as those that are not in NFC.
 func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	sc := a.scan(s)
 	for sc.next() && yield(sc.word) {

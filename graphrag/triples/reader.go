@@ -319,8 +319,8 @@ func readLabels(name string, in io.Reader, add func(line string) error) (bad Bad
 
 // NTriples reads "RDF 1.1 N-Triples" (W3C 2014). The label of an IRI is that in labels, or else its last part;
 // [NTriplesLabels] reads the labels of the same file. Statements about blank nodes and labels are skipped.
-// White space in a label or a literal, also as \n or \t, becomes one blank, which rdflib keeps: here names are
-// part of lines in prompts and pages.
+// White space in a label or a literal, also as \n or \t, becomes one blank, because names are part of lines in
+// prompts and pages; rdflib keeps it.
 func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		s, err := parseStatement(line)

@@ -19,20 +19,20 @@ const (
 	blockRows = 256
 	// idsShard is shardRows for scattered rows.
 	idsShard = 1024
-	// shardRows is the least a worker gets of one search; below, starting it costs more than it saves.
+	// shardRows is the least number of rows that a worker scans: for fewer, starting it costs more than it saves.
 	shardRows = 8192
 )
 
-// Params say what a search is for.
+// Params are the parameters of a search.
 type Params struct {
 	// K is the number of rows that are wanted; none if it is 0 or less.
 	K int
-	// Keep, if set, says of a row whether it may be found: a filter, or what was not deleted. Only rows
-	// that would else be found, or nearly so, are asked about. It must say the same of a row throughout a
-	// search, may be called by several goroutines at once, and must not use the index.
+	// Keep, if set, reports whether a row may be found. It is called only for rows that would be found
+	// otherwise, or nearly so. It must return the same for a row throughout a search, may be called by several
+	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
-	// IDs, if set, are the only rows that are searched, ascending: few of them cost less than
-	// a Keep that says the same.
+	// IDs, if not nil, are the only rows that are searched, ascending; all of them are read, whatever Share is.
+	// If they are few, this costs less than a Keep with the same result.
 	IDs []int32
 	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of the rows that are
 	// read: those with the best estimates by their signs, of those to keep. The result is exact for these rows;

@@ -239,8 +239,8 @@ type marks struct {
 	passages map[int32]bool    // passages that are evidence
 }
 
-// trail returns the marks of an answer: of the entities in the steps of the search, and of the entities in its
-// ranked passages, with 1/rank.
+// trail returns the marks of an answer: 1 for entities in the steps of the search, 1/(rank+1) for those in the
+// first 20 passages that were read, and ½ for the subjects of derived texts.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {

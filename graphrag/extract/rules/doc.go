@@ -22,9 +22,9 @@
 // stays as it was written ("did not join"). Questions and sentences with "if" state
 // nothing; reported speech gives facts of weight ½. Pronouns are not resolved.
 //
-// The rules are for English; sentences in other languages give the names that
-// show by capitals inside them (two words or more, or always written so), and
-// text without capitals gives dates beside names alone. The word lists are in tables/.
+// The rules are for English; sentences in other languages give the names that show by capitals inside them (two
+// words or more, or nearly always written so), and headlines, items of lists and cells give dates only if they
+// contain a name. The word lists are in tables/.
 //
 // extract.Linked, extract.Titled and extract.Described add to an extractor the relations, names and descriptions
 // that graphs need and sentences do not state. [Extractor.QuestionNames] and [Themes] read questions.

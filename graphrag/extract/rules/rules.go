@@ -149,7 +149,7 @@ func (o *Extractor) Entities(question string, isKnown func(folded string) bool) 
 		x.entities = nil
 		clear(x.entityOf)
 		x.lookUp(isKnown)
-		// Where two names overlap, a known name wins unless the other one is longer.
+		// Where two names overlap, the known name is kept; if they are equal, with the type of the other.
 		for _, e := range names {
 			same := func(o entity) bool { return o.first == e.first && o.last == e.last }
 			if x.free(e) {

@@ -94,7 +94,7 @@ func (x *sentence) atStart(i int) bool {
 // shortLine is the length, in bytes, under which a line is not taken for the wrapped line of a paragraph.
 const shortLine = 40
 
-// lineBreak reports whether a short line ends between the tokens i-1 and i, so that no name crosses it.
+// lineBreak reports whether a short line or a paragraph ends between the tokens i-1 and i: no name crosses it.
 func (x *sentence) lineBreak(i int) bool {
 	if x.tokens[i].gap != newline {
 		return false

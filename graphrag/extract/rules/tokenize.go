@@ -170,7 +170,7 @@ func rawWord(s string, i int) (raw, noise int) {
 	return raw, end
 }
 
-// next reads the token at s[i], which is no white space, and returns its end.
+// next reads the token at s[i] and returns its end. For white space and invalid bytes it leaves t.end at 0.
 func (z *tokenizer) next(s string, i int, t *token) int {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {

@@ -24,7 +24,7 @@ const (
 type Codes struct {
 	depth  int
 	panels []int8    // laid out as by Pack, with codeStep codes of a column in place of one number
-	sums   []int32   // codes in the layout of Pack, with codeStep codes of a column in place of one number
+	sums   []int32   // by column: minus the sum of its codes
 	scales []float32 // scale of each column
 	even   []float32 // by column of the left factor: factor before quantization
 }

@@ -41,7 +41,7 @@ func encode(v any) string {
 	}
 }
 
-// decode is the inverse of encode. It returns nil for damaged bytes.
+// decode is the inverse of encode. For damaged bytes it returns nil or a zero value.
 func decode(b []byte) any {
 	if len(b) == 0 {
 		return nil
@@ -191,7 +191,7 @@ func (s *stack) among(c graphrag.Condition) *meeting {
 	return m
 }
 
-// hides holds the rows of earlier segments that a segment replaces or deletes, by the number of the former.
+// hides holds the rows that a segment replaces or deletes, by the number of the earlier segment that has them.
 type hides map[int][]int32
 
 // hide adds the rows of earlier segments that s replaces or deletes to the dead ones.

@@ -35,8 +35,8 @@ type Store struct {
 }
 
 // Open opens the store in a folder, or creates one. One process can have it open for writing: otherwise the
-// error is [store.ErrConflict]. It is [store.ErrMismatch] if the folder holds no store, or a store of another
-// version.
+// error is [store.ErrConflict]. It is [store.ErrMismatch] if there are segments without a catalog, or the
+// catalog is damaged or of another version.
 func Open(dir string, o Options) (*Store, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -314,7 +314,7 @@ type Options struct {
 	Analyzer text.Analyzer
 	// Memory is the approximate number of bytes of puts in memory; more are flushed without a call of Flush.
 	Memory int
-	// SegmentRows is a number of rows: a segment with as many is not merged with others.
+	// SegmentRows is about the largest number of rows of a segment that is made by merging others.
 	SegmentRows int
 	// ReadOnly opens a store without a lock, even while another process writes it: Pin returns the generation
 	// that is published at that time.

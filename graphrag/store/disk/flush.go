@@ -117,7 +117,7 @@ func (f *flush) of(name string) *stack {
 	return f.stacks[name]
 }
 
-// push writes a segment and replaces all segments of a stack after the first on by it.
+// push writes a segment, which follows the first on segments of a stack and replaces all later ones.
 func (f *flush) push(tableName string, on int, write func(dir string) error) error {
 	n := f.g.home.store.number()
 	dir := f.g.home.store.folder(n)

@@ -361,7 +361,7 @@ func (t textsWriter) append(s string) {
 	t.ends.Append(int64(t.arena.Len()))
 }
 
-// noDocs returns an empty set of n rows or vectors.
+// noDocs returns an empty set with room for n rows or vectors.
 func noDocs(n int) bm25.Docs { return make(bm25.Docs, (n+63)/64) }
 
 // common calls found with the positions of equal texts in two sorted lists. It searches with growing steps: if

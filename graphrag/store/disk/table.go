@@ -251,7 +251,7 @@ func (s *segment) nearest(q store.VectorQuery, set bm25.Docs) ([]rank.Scored[int
 	return s.vectors.SearchWith(q.Vector, p, nil)
 }
 
-// fewVectors is the number of vectors up to which a set is searched exactly.
+// fewVectors is the least number of vectors up to which a set is searched exactly.
 const fewVectors = 1 << 12
 
 // usualShare is the share of vectors that a search reads if the query sets no Effort: of half a million random
