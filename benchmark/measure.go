@@ -179,8 +179,8 @@ func (it Item) held(a record.Answer) (held, known bool) {
 	return met == 1 || met > 0 && len(it.Statements) > 0, true
 }
 
-// wordCounts holds the document frequencies of the content words of a corpus: lower-cased words without function
-// words and single letters. It is safe for concurrent use.
+// wordCounts holds the document frequencies of the words of a corpus, in lower case. Content words are those other
+// than function words and single letters. It is safe for concurrent use.
 type wordCounts struct {
 	analyzer  *text.Standard
 	documents int
@@ -394,7 +394,7 @@ func window(s string, quotes [][2]int, seek map[string]bool) (string, [][2]int) 
 	return head + s[from:to] + tail, shown
 }
 
-// densest returns the start of the window with the most different words of a set; 0 without such words.
+// densest returns the start of the window with the most different words of a set; it may be negative.
 func densest(s string, seek map[string]bool) int {
 	type hit struct {
 		at   int

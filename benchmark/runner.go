@@ -22,8 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// DefaultDepth is the depth of the deepest figure of [Evidence]. DefaultMaxFailed is the share of failed pieces
-// of work that moves a mean by less than samples of this size can show.
+// DefaultDepth is the depth of the deepest figure of [Evidence]. DefaultMaxFailed is the default of
+// [Options].MaxFailed: so few failures move a mean by less than its interval.
 const (
 	DefaultDepth     = 10
 	DefaultMaxFailed = 0.05
@@ -92,7 +92,7 @@ type Options struct {
 	// ([metering.WithSample]) or another seed of the system ([Entry].Again); 0 means once. The second time the
 	// ID ends with ~2.
 	Repeat int
-	// Concurrency is the number of questions that are asked concurrently; 0 means the number of CPUs.
+	// Concurrency is the number of questions that are asked concurrently; 0 means GOMAXPROCS.
 	Concurrency int
 	// ShowEvidence stores the texts of the prompt with each answer, for judges that need them.
 	ShowEvidence bool

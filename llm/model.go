@@ -77,9 +77,9 @@ type Request struct {
 	SchemaName string          `json:"schema_name,omitempty"`
 	// JSON asks for a JSON object without a schema.
 	JSON bool `json:"json,omitempty"`
-	// Tools are offered to models with native tool calls. Such a call becomes the text {"calls": [{"tool":
-	// NAME, …}]} of the reply, with the arguments beside the name. Other models ignore Tools and learn of
-	// them from the messages.
+	// Tools are offered to the models of llm/langchain, as native tool calls. Such a call becomes the text
+	// {"calls": [{"tool": NAME, …}]} of the reply, with the arguments beside the name. Other models, also
+	// in llm/transport, ignore Tools and learn of them from the messages.
 	Tools []Tool `json:"tools,omitempty"`
 	// MaxTokens limits the reply, in tokens; 0 means the server's own limit.
 	MaxTokens   int      `json:"max_tokens,omitempty"`
@@ -108,7 +108,7 @@ func Prompt(text string) Request {
 	return Request{Messages: []Message{{Role: User, Text: text}}}
 }
 
-// The reasons why a model stopped. Only FinishStop is a success; the others come inside an [*Error].
+// The reasons why a model stopped. Only FinishStop is a success; for the others [Finish] returns an [*Error].
 const (
 	FinishStop   = "stop"
 	FinishLength = "length"
@@ -288,7 +288,7 @@ var remedies = map[Kind]string{
 	ErrQuotaExhausted: "add credit, then start again: paid replies are kept",
 	ErrContextLength:  "send less text or use a model with a larger context",
 	ErrTruncated:      "raise the token limit of the reply",
-	ErrUnfinished:     "ask again; if it comes back, ask the server's log why it stops",
+	ErrUnfinished:     "ask again; if it happens again, look for the reason in the server's log",
 }
 
 func (e *Error) remedy() string {
@@ -371,8 +371,8 @@ func meaning(stop string) Kind {
 }
 
 // Finish makes a [Reply] from the raw text of a model and its stop reason: it splits off the reasoning, and
-// returns an error with the partial text for a reply that is empty or whose stop reason is not a known end. An
-// empty stop reason is a regular end. Models that are not built on package transport call it.
+// returns an error with the partial text for a reply that is empty, whose reasoning is not closed, or whose stop
+// reason is not a known end. An empty stop reason is a regular end. Models of your own must call it.
 func Finish(reply Reply, raw, stop string) (Reply, error) {
 	text, thinking, open := SplitThinking(raw)
 	reply.Text, reply.Reasoning = text, strings.Trim(reply.Reasoning+"\n"+thinking, "\n")

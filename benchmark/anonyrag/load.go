@@ -26,7 +26,7 @@ import (
 const MaxRecord = 16 << 20
 
 // Load reads a data set from a folder: for each language a file of passages and one of questions, JSON arrays
-// or lines, such as eng_corpus.json and eng_qa.json, or several parts: eng_corpus-00000-of-00002.journal.
+// or lines, such as eng_corpus.json and eng_qa.json, or several parts: eng_corpus-00000-of-00002.jsonl.
 // Convert Parquet, the format on Hugging Face, with buildbench -parquet, which keeps its reader out of other
 // programs. A name contains the language (chs, zh, eng, en) and the content of the file (corpus or chunks; qa
 // or questions).

@@ -199,8 +199,8 @@ var (
 	entryStart  = regexp.MustCompile(`^\s*(?:\[[0-9]+\]|[0-9]+[.)]|[-*])\s`)
 )
 
-// References returns the sources of an article, each once, in the order of the text from the reference list on:
-// the numbered items, then bibliography, further reading and links.
+// References returns the sources of an article, each once, in the order of the text: from the reference list and
+// the bibliography, and from the citations and further reading that follow one of them.
 func (a *Article) References() []Reference {
 	var out []Reference
 	seen := make(map[Reference]bool)

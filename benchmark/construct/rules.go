@@ -104,8 +104,8 @@ var (
 // gapPattern matches the names and numbers that a gap can replace.
 var gapPattern = regexp.MustCompile(`\p{Lu}[\p{L}\p{M}'’.-]*(?: (?:of|the|de|van|von|and) \p{Lu}[\p{L}\p{M}'’-]*| \p{Lu}[\p{L}\p{M}'’-]*)*|[0-9][0-9.,:]*[0-9%]|[0-9]`)
 
-// Ask replaces the last name or number of a fact by a gap, if it is not in the article's title. Without such a
-// name or number there is no question. For a section Ask asks for an overview.
+// Ask replaces by a gap the last name or number of a fact that is neither at its beginning nor in the article's title.
+// Without such a name or number there is no question. For a section Ask asks for an overview.
 func (Rules) Ask(_ context.Context, d Draft) (string, error) {
 	if d.Type == wildgraph.Summary {
 		return fmt.Sprintf("Give an overview of %s (%s).", plainHeading(d.Path[len(d.Path)-1]), plainHeading(d.Title)), nil
@@ -256,7 +256,7 @@ const (
 )
 
 // ByModel implements the stages with a language model. An unusable reply is an error of one reply
-// (llm.OfOneReply): its item is dropped, with the reason, and the build continues.
+// (llm.OfOneReply): its item is dropped, with the reason, a page is kept, and the build continues.
 type ByModel struct{ m llm.Model }
 
 var (
@@ -268,7 +268,7 @@ var (
 // NewByModel returns the stages with the model m.
 func NewByModel(m llm.Model) ByModel { return ByModel{m} }
 
-// Largest lengths of texts in a prompt, in bytes.
+// Largest lengths of texts in a prompt, in bytes; shownGold is the largest number of statements.
 const (
 	sectionBytes = 24_000
 	pageBytes    = 24_000

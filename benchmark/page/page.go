@@ -253,7 +253,7 @@ type questions struct {
 	Answer []string `json:"answer"` // gold answer, for the search field
 }
 
-// cells are the answers of one system, in the order of the questions. Unknown values are -1.
+// cells are the answers of one system, in the order of the questions. Unknown values are -1, unknown times 0.
 type cells struct {
 	State  []State `json:"state"`
 	Score  []int   `json:"score"` // percent

@@ -177,9 +177,9 @@ func pack(text []byte) ([]byte, error) {
 // Largest lengths of texts, in bytes, and of lists, in elements. They are far above what a person reads; the
 // file judgments.jsonl has everything.
 const (
-	longText  = 20_000 // answers, questions, reasons
+	longText  = 20_000 // answers, questions, notes
 	longName  = 300    // names of documents, systems and domains
-	longQuote = 1_000  // excerpts of passages, statements
+	longQuote = 1_000  // excerpts of passages, statements, reasons
 	manyTexts = 200    // statements, pairs of statements
 	manyRanks = 20     // ranked documents, steps, results of a step, documents
 	manyReads = 60     // passages of an answer

@@ -421,9 +421,9 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	return p, nil
 }
 
-// Compare tests a system of one run against a system of another by the named figures ([Keys]). The judgments
-// must be of the same questions in the same order. Figures that fewer than two pages have are omitted. Call
-// [Correct] with all pairs that are shown together.
+// Compare tests a system of one run against a system of another by figures whose keys are among [Compared]. The
+// judgments must be of the same questions in the same order. Figures that fewer than two pages have are omitted.
+// Call [Correct] with all pairs that are shown together.
 func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, error) {
 	results := func(all []Judgment) []benchmark.Result {
 		out := make([]benchmark.Result, len(all))

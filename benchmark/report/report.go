@@ -74,9 +74,9 @@ type System struct {
 	Same *float64 `json:"same_verdict,omitempty"`
 	// BySeed has, for each headline figure, the smallest and the largest mean of a repetition.
 	BySeed map[string]Interval `json:"by_seed,omitempty"`
-	// Spending is nil if another program answered and did not report its usage.
+	// Spending is nil if nothing was answered, or if another program answered and did not report its usage.
 	Spending *Spending `json:"spending,omitempty"`
-	// Sweep are the figures at the other top-k of the sweep, in ascending order.
+	// Sweep are the figures at each top-k of the sweep, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
 	unscored   map[string]int // verdicts by reason, "" with a score

@@ -46,7 +46,7 @@ func (s Spending) money(questions int) *float64 {
 	return ref(*s.QuestionMoney + *s.IndexMoney/float64(questions))
 }
 
-// spending computes what a system reads and costs; nil if another program answered without reporting its usage.
+// spending computes what a system reads and costs; nil if it answered no question.
 func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 	var out Spending
 	var index, answers graphrag.Usage

@@ -243,7 +243,7 @@ func pageTitle(file, page string) string {
 	return title
 }
 
-// Reference is one line of references.journal.
+// Reference is one line of references.jsonl.
 type Reference struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`

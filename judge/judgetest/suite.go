@@ -44,8 +44,7 @@ type Answer struct {
 	Judge    judge.Judge
 }
 
-// Check checks an answer; its error describes the fault, and wraps [ErrUnscored] if the judge could not
-// decide.
+// Check checks an answer; its error describes the fault, and wraps [ErrUnscored] if the judge could not decide.
 type Check func(ctx context.Context, a Answer) error
 
 // ErrUnscored is wrapped by the error of a check that has no verdict.

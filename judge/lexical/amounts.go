@@ -26,7 +26,7 @@ type amount struct {
 
 const (
 	// convertTolerance is the relative error allowed between numbers in different units of one dimension,
-	// which are rounded: 5 km is 3 or 3.1 miles.
+	// which are rounded: 5 km is 3.1 miles, but not 3.
 	convertTolerance = 0.02
 	// sameTolerance is the relative error allowed between equal numbers: decimals are rounded in binary.
 	sameTolerance = 1e-9

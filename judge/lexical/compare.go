@@ -221,8 +221,8 @@ func (f *features) says(t *term) bool {
 	return ok && !t.name
 }
 
-// in reports whether g mentions the name: all its words, the same name (in NO.O some parts are no terms), its
-// acronym, or a shorter form (Obama, B. Obama).
+// in reports whether g mentions the name: all its words, the same name (its words may be no terms, as the NO of
+// NO.O), its acronym, or a shorter form (Obama, B. Obama).
 func (n *name) in(g *features) bool {
 	if !slices.ContainsFunc(n.parts, func(p namePart) bool { return !g.has(p.hash) }) ||
 		n.initials != 0 && g.has(n.initials) || n.acronym != "" && strings.Contains(g.letters, n.acronym) {

@@ -244,7 +244,7 @@ type name struct {
 	initials uint64
 	// acronym is the word of a name that is one word of three or more capitals.
 	acronym string
-	strong  bool // more than one capitalised word at the start of a sentence
+	strong  bool // not merely one capitalised word at the start of a statement
 	country bool // the country of the place before it, as in "Bergen, Norway"
 	given   bool // the question contains the name too
 

@@ -40,7 +40,7 @@ var Procedure = judge.Procedure{Info: info, New: func(p judge.Parts) (judge.Judg
 // Info describes the judge.
 func (j *Judge) Info() judge.Info { return info }
 
-// Name returns the kind of the judge, the kind of its precision, and the version.
+// Name returns the kind of the judge, the basis of its precision (gold: the gold statements), and the version.
 func (j *Judge) Name() string {
 	return fmt.Sprintf("lexical/gold/v%d", version) + protocol.Suffix(j.o)
 }

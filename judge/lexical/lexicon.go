@@ -215,7 +215,8 @@ func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
 
 var noDigits = regexp.MustCompile(`[^0-9]`)
 
-// power returns a number times a power of ten: in digits, with "trillion", or unchanged if it is too large.
+// power returns a number times a power of ten: in digits, with "trillion", or unchanged if it is too large or the
+// exponent negative.
 func power(times, exponent string) string {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(cmp.Or(times, "1"), ",", "."), 64)
 	n, err2 := strconv.Atoi(strings.ReplaceAll(strings.TrimPrefix(exponent, "+"), "−", "-"))

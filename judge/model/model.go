@@ -62,7 +62,7 @@ type Judge struct {
 
 var _ judge.Judge = (*Judge)(nil)
 
-// New returns the judge that asks m. The error lists every fault of the options.
+// New returns the judge that asks m. It fails if the profile is unknown or m is nil.
 func New(m llm.Model, o Options) (*Judge, error) {
 	if o.Profile == "" {
 		o.Profile = Joint
@@ -78,8 +78,8 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	return &Judge{o.Profile, x}, nil
 }
 
-// Name names everything that figures depend on: profile, kind of precision, version of the prompts, options
-// other than the default, and model.
+// Name names everything that figures depend on: profile, basis of precision (gold: the gold statements), version of
+// the prompts, options other than the default, and model.
 func (j *Judge) Name() string { return j.asker.Name() }
 
 // Info describes the profile.

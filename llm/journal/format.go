@@ -178,9 +178,8 @@ func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (
 // and if firm is set it must be a firm record: others may belong to the same unfinished write as the bad
 // record, of which a power cut left any part.
 //
-// A payload that imitates record headers could make the search quadratic, so the checksummed bytes are
-// limited to a multiple of the searched bytes; beyond the limit errBad is returned, and the caller must
-// assume damage.
+// A payload that imitates record headers could make the search quadratic, so the checksummed bytes are limited
+// to a multiple of the searched bytes; beyond the limit errBad is returned, and the caller must assume damage.
 func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, seq uint64, found bool, err error) {
 	const window = 1 << 18
 	last := next + uint64(to-from)/uint64(recordSz)
@@ -335,9 +334,8 @@ type Repaired struct {
 	Torn bool
 }
 
-// Repair copies the whole records of a damaged journal into a new one at out, which must not exist. Records
-// get new sequence numbers; the damaged file does not change. A journal with a damaged header cannot be
-// repaired.
+// Repair copies the whole records of a damaged journal into a new one at out, which must not exist. Records get
+// new sequence numbers; the damaged file does not change. A journal with a damaged header cannot be repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
 // syncEvery is the number of bytes of payload after which Repair syncs the copy.

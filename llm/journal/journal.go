@@ -64,10 +64,9 @@ type batch struct {
 	err  error
 }
 
-// Open opens the journal at path for reading and appending, or creates it (mode 0600) in an existing
-// directory. It returns [ErrLocked], a [*MismatchError], [ErrVersion] or [ErrCorrupt], wrapped, if the file
-// is in use, of another kind, in another format, or damaged. Callers should report a torn write, see
-// [Journal.Recovered].
+// Open opens the journal at path for reading and appending, or creates it (mode 0600) in an existing directory.
+// It returns [ErrLocked], a [*MismatchError], [ErrVersion] or [ErrCorrupt], wrapped, if the file is in use, of
+// another kind, in another format, or damaged. Callers should report a torn write, see [Journal.Recovered].
 func Open(path string, h Header, o Options) (*Journal, error) {
 	most := min(cmp.Or(max(o.MaxRecord, 0), DefaultMaxRecord), math.MaxInt32)
 	j := &Journal{path: path, maxRecord: most, disk: cmp.Or[disk](o.disk, osDisk{}), batch: newBatch()}
@@ -426,7 +425,7 @@ const TempPattern = ".tmp-*"
 
 // WriteFile writes a whole file so that a crash or a power cut at any moment leaves the old file or the new
 // one, never a part: it writes a temporary file, syncs and renames that, and syncs the folder. If write or
-// the disk fails the old file stays, and the error names the file.
+// the disk fails before the renaming, the old file stays. Every error names the file.
 func WriteFile(name string, write func(io.Writer) error) error {
 	return writeFile(osDisk{}, name, write)
 }

@@ -266,8 +266,9 @@ const MaxFile = 1 << 30
 // shownProblems is the number of problems that an error about a file lists.
 const shownProblems = 5
 
-// EachLine calls take with each value of a file of JSON lines or an array, and with its line number. One error
-// reports all problems, the first few in full; a problem of one line is a [*LineError].
+// EachLine calls take with each value of a file of JSON lines or an array, and with its line number. maxRecord limits
+// a value, in bytes; 0 is DefaultMaxLine. One error has the first few problems and the number of the others; a problem
+// of one line is a [*LineError].
 func EachLine[T any](fsys fs.FS, name string, maxRecord int, take func(line int, value T) error) error {
 	f, err := OpenFile(fsys, name)
 	if err != nil {

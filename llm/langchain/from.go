@@ -40,8 +40,8 @@ type model struct {
 // From makes an [llm.Model] from a langchaingo model.
 //
 // A cancelled context takes precedence over the model's result. The text comes from the first choice with
-// content, without reasoning. A reply that was cut, filtered or is empty becomes an error; so does an empty
-// reply without usage, as some clients return after an error. Usage is read under the names of OpenAI,
+// content, without reasoning. A reply that was cut, filtered or is empty becomes an error; an empty one without
+// usage, as some clients return after an error, counts no call. Usage is read under the names of OpenAI,
 // Anthropic and Google; the usage of other models is estimated, and marked as estimated.
 //
 // From does not see HTTP: give the model's client a [transport.Transport] for retries and typed errors. A
@@ -284,8 +284,8 @@ func (r retriever) GetRelevantDocuments(ctx context.Context, query string) ([]sc
 }
 
 // Dense makes a retriever from a vector store of langchaingo. A chunk's ID, document and title come from the
-// metadata, under the keys MetaID, MetaDoc and MetaTitle; a missing ID is computed from the text. The options
-// are passed to every search.
+// metadata, under the keys MetaID, MetaDoc and MetaTitle; a missing ID is computed from document and text,
+// and a missing document is the ID. The options are passed to every search.
 func Dense(v vectorstores.VectorStore, o ...vectorstores.Option) graphrag.Retriever {
 	return dense{v, o}
 }

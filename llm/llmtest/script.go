@@ -217,7 +217,7 @@ func Calls(tb testing.TB) (out []Call) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil || len(files) == 0 {
-		tb.Fatalf("no recorded calls in MODEL_REPLIES_DIR=%s: %v", dir, err)
+		tb.Fatalf("no file *.jsonl in the folder MODEL_REPLIES_DIR=%s", dir)
 	}
 	for _, name := range files {
 		err := journal.EachLine(os.DirFS(dir), filepath.Base(name), 0, func(_ int, c Call) error {

@@ -58,7 +58,7 @@ type Server struct {
 	mu       sync.Mutex
 	faults   []Fault
 	chance   func(r Received, n int) Fault
-	seen     map[string]int // number of requests by path and body
+	seen     map[string]int // number of requests without a queued fault by path and body
 	requests []Received
 	bill     Bill
 }
@@ -72,7 +72,7 @@ type Received struct {
 
 // Bill is the usage that a provider would charge.
 type Bill struct {
-	// Total is the usage of all requests. ByKey has it by request: the hexadecimal SHA-256 of path and body.
+	// Total is the usage of all requests. ByKey has it by request: the hexadecimal SHA-256 of path, "\n" and body.
 	Total llm.Usage
 	ByKey map[string]llm.Usage
 }
@@ -100,7 +100,7 @@ type Fault struct {
 	Reply *llm.Reply
 	// Answer replaces the handler.
 	Answer Handler
-	// EmptyChoices sends no choice at all.
+	// EmptyChoices sends no choice, and in Ollama's format, which has no choices, no text.
 	EmptyChoices bool
 	// NoUsage omits the token counts. Usage, if set, replaces each of them.
 	NoUsage bool
@@ -211,8 +211,8 @@ func (s *Server) receive(r Received) Fault {
 	return s.chance(r, s.seen[id])
 }
 
-// Trouble sets a function that returns the fault of a request that arrives for the n-th time and has none in
-// the queue; nil removes the function.
+// Trouble sets a function that returns the fault of a request without one in the queue, the n-th such request
+// with its path and body; nil removes the function.
 func (s *Server) Trouble(f func(r Received, n int) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -356,7 +356,7 @@ func (m memory) Accept() (net.Conn, error) {
 
 func (m memory) Close() error { return nil }
 
-// Addr returns an address of the loopback interface, where nothing listens.
+// Addr returns an address for the URL of the server, which is never dialed.
 func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 func (m memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {

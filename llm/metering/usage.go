@@ -292,8 +292,8 @@ func QuestionOf(ctx context.Context) string { return valueOf[string](ctx, questi
 // maxCount do not overflow.
 const maxCount = 100_000_000
 
-// Count is a number of tokens, which servers write as 12, 12.0 or "12". Anything else, and a negative or
-// implausible number, is read as -1. Reading never fails, since a paid reply must not be lost to a strange
+// Count is a number of tokens, which servers write as 12, 12.0 or "12". null and "" are read as 0; anything else,
+// and a negative or implausible number, as -1. Reading never fails, since a paid reply must not be lost to a strange
 // figure.
 type Count int
 
@@ -312,8 +312,8 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// UsageOf returns the usage of a chat by the token counts of its reply. If one is missing or implausible, the
-// usage has no tokens and is marked as estimated.
+// UsageOf returns the usage of a chat by the token counts of its reply. If the prompt's is missing or 0, or one is
+// implausible, the usage has no tokens and is marked as estimated.
 func UsageOf(prompt, completion Count) llm.Usage {
 	if prompt <= 0 || completion < 0 {
 		return llm.Usage{Calls: 1, Estimated: true}

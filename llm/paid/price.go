@@ -296,14 +296,14 @@ type reservation struct {
 }
 
 // reserve sets aside the largest possible usage of a call, which most returns and which may grow during a wait.
-// It waits if the running calls could leave enough, and fails with [llm.ErrBudgetExceeded] if the rest of the
-// budget is too small.
+// It waits if the running calls could leave enough, and fails with [llm.ErrBudgetExceeded] if the budget is too
+// small even when they cost nothing.
 func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usage) (*reservation, error) {
 	for {
 		b.mu.Lock()
 		u := most()
 		n := b.price(model, u)
-		if err := b.refuse(n); err != nil {
+		if err := b.refuse(n, b.spent); err != nil {
 			b.mu.Unlock()
 			return nil, err
 		}
@@ -323,12 +323,12 @@ func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usag
 	}
 }
 
-// refuse returns an error if n does not fit even when all running calls cost nothing.
-func (b *budget) refuse(n amount) error {
-	if b.fits(b.spent.add(n)) {
+// refuse returns an error if the budget does not have n after the amount taken.
+func (b *budget) refuse(n, taken amount) error {
+	if b.fits(taken.add(n)) {
 		return nil
 	}
-	left := b.limit.sub(b.spent)
+	left := b.limit.sub(taken)
 	need, rest, limit := fmt.Sprint(n.tokens, " tokens"), fmt.Sprint(max(left.tokens, 0)), fmt.Sprint(b.limit.tokens)
 	if n.tokens <= left.tokens {
 		need, rest, limit = n.money.String()+" "+b.prices.Currency, max(left.money, 0).String(), b.limit.money.String()
@@ -344,9 +344,8 @@ func (r *reservation) grow(most llm.Usage) error {
 	defer r.b.mu.Unlock()
 	need := r.b.price(r.model, most).sub(r.held)
 	more := amount{max(need.tokens, 0), max(need.money, 0)}
-	if !r.b.fits(r.b.spent.add(r.b.reserved).add(more)) {
-		return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
-			Err: fmt.Errorf("a retry of the call may need %d more tokens than are left: raise the budget", more.tokens)}
+	if err := r.b.refuse(more, r.b.spent.add(r.b.reserved)); err != nil {
+		return err
 	}
 	r.hold(more)
 	return nil

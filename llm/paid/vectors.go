@@ -246,7 +246,7 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	return c.vector(k, text)
 }
 
-// fits returns an error if the model's vectors do not have n components.
+// fits returns an error if the model's vectors do not have n components; kept says that the vector is a cached one.
 func (c *cachedEmbedder) fits(n int, kept bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

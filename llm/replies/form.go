@@ -20,9 +20,9 @@ import (
 // reply is read, and the wording of faults that are reported to the model. Models write numbers as texts, one value in
 // place of a list, and objects inside other objects; a value with only one possible meaning is accepted.
 
-// Triple is a fact as models write it: a list of three texts or numbers, or an object with the usual keys
-// (head, subject or source; relation or predicate; tail, object or target). Fault says what is wrong with any
-// other JSON; Raw is the original JSON.
+// Triple is a fact as models write it: a list of three texts or numbers, a text such as "a | b | c", or an object
+// with the usual keys (head, subject or source; relation or predicate; tail, object or target). Fault says what is
+// wrong with any other JSON; Raw is the original JSON.
 type Triple struct {
 	Head, Relation, Tail string
 	Fault                string

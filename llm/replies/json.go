@@ -390,7 +390,7 @@ func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Re
 	}
 }
 
-// Read reads the JSON of a reply into a T, as [Decode] does. Its errors are [*Error].
+// Read reads the JSON of a reply into a T, as [Decode] does. Its errors are [*llm.Error].
 func Read[T any](text string) (T, error) {
 	var value T
 	plain, _, _ := llm.SplitThinking(text)

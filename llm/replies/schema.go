@@ -12,8 +12,9 @@ import (
 
 // Schema returns the JSON schema of T that [Decode] sends, for callers of [Read]; nil if T has none.
 //
-// A type with raw JSON or its own UnmarshalJSON has none. Keys have the order of the fields; those with omitempty are
-// optional. The tag llm:"enum=a|b" lists the values of a text, or of the texts of a list; a reply may have others.
+// A type with raw JSON, its own UnmarshalJSON or a struct of optional keys alone has none. Keys have the order of the
+// fields; those with omitempty are optional. The tag llm:"enum=a|b" lists the values of a text, or of the texts of a
+// list; a reply may have others.
 func Schema[T any]() json.RawMessage {
 	var b bytes.Buffer
 	if !writeSchema(&b, reflect.TypeFor[T](), nil) {

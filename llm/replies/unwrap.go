@@ -71,7 +71,8 @@ func Unwrap(text, question string) string {
 	return text
 }
 
-// Unfence removes a Markdown fence around the whole text, closed or not, if its language is missing, text or JSON.
+// Unfence removes a Markdown fence around the whole text, closed or not, if it names no language, or text, Markdown,
+// JSON or "answer".
 func Unfence(text string) string {
 	mark := strings.TrimLeft(text, "`")
 	if n := len(text) - len(mark); n >= 3 {

@@ -133,7 +133,7 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 	return reply, nil // its usage excludes failed attempts, which the bill of ctx has
 }
 
-// bytesPerToken is more than the bytes per token of any text: English has four in cl100k.
+// bytesPerToken is more than the mean bytes per token of usual texts: English has four in cl100k.
 const bytesPerToken = 8
 
 // cut returns an error if the server has read less of the prompt than was sent.
@@ -253,7 +253,7 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 // notInName matches the characters that OpenAI does not accept in the name of a schema.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// strict reports whether a schema fits OpenAI's strict mode: objects have all their properties and no others.
+// strict reports whether a schema fits OpenAI's strict mode: objects require all their properties and allow no others.
 func strict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && strictValue(v)

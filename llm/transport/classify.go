@@ -40,8 +40,8 @@ func classifyStatus(status int, h http.Header, body []byte) *llm.Error {
 	return e
 }
 
-// kindOf decides by the status first and by the provider's code second. The message only tells a prompt that is
-// too long from other bad requests: numbers in it prove nothing ("14290 tokens" is no status 429).
+// kindOf decides by the codes for spent credit, then by the status, then by other codes. The message only tells a
+// prompt that is too long from other bad requests: numbers in it prove nothing ("14290 tokens" is no status 429).
 func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	switch {
 	case status == http.StatusPaymentRequired,
@@ -216,7 +216,7 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 		}
 		switch norm := math.Sqrt(squares); {
 		case !(norm <= maxNorm):
-			return bad("vector %d holds no number, or has a length of %.3g, beyond %g", i, norm, maxNorm)
+			return bad("vector %d has a component that is not a number, or the length %.3g, above %g", i, norm, maxNorm)
 		case norm == 0 && strings.TrimSpace(texts[i]) != "":
 			return bad("vector %d is nothing but zeros", i)
 		}

@@ -206,7 +206,7 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 }
 
 // workOf returns the work of a server for a reply, in units of one generated token. A token of the prompt is an
-// eighth: so much faster does llama-bench read prompts on processors and small graphics cards.
+// eighth: by llama-bench, processors and small graphics cards read a prompt about eight times as fast.
 func workOf(u llm.Usage) float64 {
 	return float64(u.CompletionTokens) + float64(u.PromptTokens+u.EmbeddedTokens)/8
 }
@@ -364,7 +364,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
 	}
-	if e.Body != "" { // it may end with half a secret: redacted shortens a longer part
+	if e.Body != "" { // its cut may have left half a secret: redacted removes secrets from a longer part
 		e.Body = string(data[:min(len(data), maxExcerpt)])
 	}
 	return x.redacted(&failure{Error: e, soft: true})

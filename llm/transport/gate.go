@@ -200,7 +200,7 @@ func newAIMD(most int, local bool) aimd {
 func (a *aimd) slots() int { return int(a.limit) }
 
 // success records a reply with its work and seconds; flying is the number of requests that were running. After
-// as many successes in a row as there are slots it adds a slot.
+// as many successes in a row as there are slots it adds a slot, or ends the round of a local server.
 func (a *aimd) success(flying int, work, seconds float64) {
 	if a.local && flying < a.slots() {
 		return // the limit was not used up, so the reply says nothing about it
@@ -244,7 +244,7 @@ func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
 
 const (
 	// The breaker opens if the share breakerShare of at least breakerCalls attempts within breakerWindow failed
-	// with a transient error, and then admits one probe every breakerPause.
+	// with a transient error or a timeout, and then admits one probe every breakerPause.
 	breakerCalls  = 20
 	breakerShare  = 0.8
 	breakerWindow = 30 * time.Second

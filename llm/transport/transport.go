@@ -44,8 +44,8 @@ type Options struct {
 	// if one in four requests does. Failures of the whole endpoint are not counted, see [Transport].
 	Attempts int
 	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A server's Retry-After is a floor of
-	// the wait; above MaxRetryAfter the call fails with [llm.ErrRateLimited] at once, so that the job can
-	// pause. 0 means 1 s, 60 s and 120 s.
+	// the wait; above MaxRetryAfter the call fails at once, so that the job can pause. 0 means 1 s, 60 s and
+	// 120 s.
 	BaseDelay, MaxDelay, MaxRetryAfter time.Duration
 	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes of a reply, and Deadline all
 	// tries and the back-off between them, without waiting for a slot or for an endpoint that is down or
@@ -224,13 +224,13 @@ type Config struct {
 	// Model is the provider's name of the model. Required.
 	Model string
 	// BaseURL is the server: for OpenAI-compatible ones with the version ("http://127.0.0.1:8000/v1"), for
-	// Ollama without a path.
+	// Ollama without a path. "" means OpenAI's own API, or Ollama on this machine.
 	BaseURL string
 	// Key is the API key; local servers need none.
 	Key Secret
 	// AllowHTTP permits plain http to another machine: key, prompts and replies can be read on the way.
 	AllowHTTP bool
-	// Transport tunes retries, limits and the meter. Shared overrides it with one transport, and thus common
+	// Transport tunes retries, limits and logging. Shared overrides it with one transport, and thus common
 	// limits, for several models.
 	Transport Options
 	Shared    *Transport
@@ -240,7 +240,7 @@ type Config struct {
 	// Extra are further fields of the request body, for example "reasoning_effort", "chat_template_kwargs",
 	// or "dimensions" for shortened vectors. They are part of the model's name and of cache keys.
 	Extra map[string]any
-	// Batch is the number of texts in one embedding request.
+	// Batch is the number of texts in one embedding request; 0 means 64.
 	Batch int
 }
 

@@ -23,10 +23,8 @@ import (
 )
 
 const (
-	// fresh is the time after a refresh during which the files are not looked at again.
-	fresh = 2 * time.Second
-	// grace is the longest time that a question waits for a refresh. Then the current index answers it.
-	grace = time.Second / 2
+	fresh = 2 * time.Second // time after a refresh during which the files are not looked at again
+	grace = time.Second / 2 // longest wait of a question for a refresh; then the current index answers it
 )
 
 // refresher refreshes the index in the background, one refresh at a time.
@@ -51,6 +49,11 @@ const (
 // end; the index is replaced when the new one is ready. It returns the changes that it has not returned
 // before, and a note if the index is outdated, otherwise "".
 func (d *Session) Refresh(ctx context.Context) (news folder.Change, note string) {
+	return d.refreshed(ctx, time.After(grace))
+}
+
+// refreshed is Refresh with another limit of its wait. With nil it waits until the refresh has ended.
+func (d *Session) refreshed(ctx context.Context, enough <-chan time.Time) (news folder.Change, note string) {
 	d.mu.Lock()
 	if d.running == nil && time.Since(d.checked) >= fresh {
 		d.startRefresh(context.WithoutCancel(ctx))
@@ -60,7 +63,7 @@ func (d *Session) Refresh(ctx context.Context) (news folder.Change, note string)
 	if running != nil {
 		select {
 		case <-running:
-		case <-time.After(grace):
+		case <-enough:
 		case <-ctx.Done():
 		}
 	}
@@ -86,7 +89,7 @@ func (d *Session) Watch(ctx context.Context, report func(folder.Change)) {
 		case <-time.After(pause):
 		}
 		begun := time.Now()
-		if news, _ := d.Refresh(ctx); news.Any() {
+		if news, _ := d.refreshed(ctx, nil); news.Any() {
 			report(news)
 		}
 		pause = max(fresh, 20*time.Since(begun))
@@ -197,6 +200,7 @@ func (d *Session) Report(all bool) []string {
 
 // byKind counts skipped files by kind, with the first file of each and its reason.
 func byKind(skipped []string) string {
+	const mostKinds = 6 // that the line lists
 	first, count := map[string]string{}, map[string]int{}
 	for _, line := range skipped {
 		name, _, _ := strings.Cut(line, ": ")
@@ -215,16 +219,13 @@ func byKind(skipped []string) string {
 	slices.Sort(out)
 	more := ""
 	if len(out) > mostKinds {
-		out, more = out[:mostKinds], fmt.Sprintf("; and %d kinds", len(out)-mostKinds)
+		out, more = out[:mostKinds], fmt.Sprintf("; and %d more kinds", len(out)-mostKinds)
 	}
 	if len(out) < len(skipped) {
 		more += "; -v lists all"
 	}
 	return strings.Join(out, "; ") + more
 }
-
-// mostKinds is the largest number of kinds of skipped files that a line lists.
-const mostKinds = 6
 
 // listedName is the file, in the folder of the index, with a digest of the skipped files that were last listed.
 const listedName = "told"

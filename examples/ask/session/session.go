@@ -351,7 +351,7 @@ func (d *Session) Close() (err error) {
 // applies the condition of the session. Its documents are the files.
 func (d *Session) System() graphrag.System { return deskSystem{d.folder.System, d} }
 
-// K returns the number of passages read for an answer.
+// K returns the number of passages read for an answer, 0 for the default of the system.
 func (d *Session) K() int { return d.o.K }
 
 // At returns the place of a citation in a form that a terminal can open.

@@ -146,8 +146,8 @@ func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Quest
 	return out.String()
 }
 
-// Stored checks that a system finds the same IDs and scores in a store as in memory: after changes, under
-// conditions and scopes, with a budget of tokens, and after the store was opened again, by a second handle too.
+// Stored checks that a system finds the same in store s as in memory, with a budget of tokens, after changes, and
+// opened again by the handle reading; if s counts its own words, also scores, and under conditions and scopes.
 func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s, reading store.Store) {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(sharedWords), kit.Common{Cut: kit.Cut{Size: 60}})

@@ -72,7 +72,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// wordOptions are the settings of the system bm25 for passages that are whole pages.
+// wordOptions are the settings of the system bm25 (package flat), for chunks as long as web documents.
 var wordOptions = bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}
 
 // PartsOf returns the parts over a corpus in memory that [New] makes, for callers that change some of them. It

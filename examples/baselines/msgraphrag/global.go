@@ -26,8 +26,7 @@ import (
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
 type GlobalOptions struct {
 	Options
-	// Tokens is the largest number of tokens of reports in a prompt, ReduceTokens of points in the last
-	// one.
+	// Tokens is the largest number of tokens of reports in a prompt, ReduceTokens of points in the last one.
 	Tokens       int `default:"12000" min:"0" source:"its program"`
 	ReduceTokens int `default:"12000" min:"0" source:"its program"`
 	// Shuffle is the seed for the order of the reports.

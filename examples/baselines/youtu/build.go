@@ -112,7 +112,7 @@ func divided(ctx context.Context, o Options, c *kit.Corpus) (perception.Partitio
 }
 
 // perceived returns the vectors of the entities by equation 4. An attribute is a triple of its entity, the
-// relation has_attribute, and its text.
+// relation "has attribute", and its text.
 func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (vectors []float32, dim int, triples []perception.Triple, err error) {
 	const hasAttribute = "has attribute"
 	labels := []string{hasAttribute}

@@ -29,7 +29,7 @@ const (
 	routeEntities    = 20
 	routeStarts      = 5
 	routeCommunities = 3
-	typeBonus        = 0.1 // added to the score of a fact of a wanted type; the program's value for eight words
+	typeBonus        = 0.1 // share by which the score of a fact of a wanted type rises; the program's for eight words
 	factShare        = 0.5 // weight of a fact's similarity, relative to the question's words, in a path
 )
 

@@ -258,8 +258,8 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	return e, probe.Close()
 }
 
-// Seeded sets the functions that make the system of an entry. Without an answering model, repeated questions
-// get systems made with other seeds.
+// Seeded sets the functions that make the system of an entry. With neither an answering model nor a trained
+// embedder, repeated questions get systems made with other seeds.
 func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
 	reach := func(k kit.Kit) (benchmark.System, error) {
 		if p.client != nil { // a wrong key or model name is reported before hours of indexing

@@ -287,7 +287,7 @@ func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, nam
 	return nil
 }
 
-// fetching returns a function that logs the progress of a download, a line for each tenth of 10 MB or more.
+// fetching returns a function that logs the progress of a download, a line for each tenth of a file of 10 MB or more.
 func (p *Parts) fetching(flag, name string) func(file string, done, total int64) {
 	const large = 10 << 20
 	logged := int64(0)

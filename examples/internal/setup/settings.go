@@ -254,7 +254,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 	}, strings.Join(parts, "-"))
 }
 
-// IsFolder returns an error if dir is not empty and not a folder. The error names the flag.
+// IsFolder returns an error, which names the flag, if the flag is given and dir is not a folder.
 func (s *Settings) IsFolder(flag, dir string) []error {
 	if info, err := os.Stat(dir); s.given[flag] && err != nil {
 		return []error{fmt.Errorf("-%s: %v", flag, err)}

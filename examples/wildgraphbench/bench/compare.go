@@ -326,7 +326,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// writeComparison writes the comparison of two runs for people.
+// writeComparison writes the comparison of the runs with the first one for people.
 func writeComparison(w io.Writer, runs []*runFolder, all []pairing, show int) error {
 	for _, r := range runs {
 		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, clip(r.dir, 200), settingText(r.config, "dataset"), settingText(r.config, "kit"), clip(strings.Join(r.judges(), ", "), 100))

@@ -163,8 +163,8 @@ type runParts struct {
 	judges []profiled
 }
 
-// profiled is a judge with the name of its profile, "" for the rules that judge without a choice and a model,
-// and have no published figures.
+// profiled is a judge with the name of its profile, "" for rules without published figures that judge because
+// -judge-profile names no judge.
 type profiled struct {
 	judge.Judge
 	profile string

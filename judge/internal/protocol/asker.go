@@ -42,8 +42,8 @@ func New(m llm.Model, profile string, version int, o judge.Options) (Asker, erro
 	return Asker{o, m, name + "/" + m.Name()}, nil
 }
 
-// Name names everything that figures depend on: profile, kind of precision, version, options other than the
-// default, and model.
+// Name names everything that figures depend on: profile, basis of precision (gold: the gold statements), version,
+// options other than the default, and model.
 func (e Asker) Name() string { return e.name }
 
 // Request returns the request of a prompt with the given values in its placeholders.
@@ -147,7 +147,7 @@ func Suffix(o judge.Options) string {
 }
 
 // Plain removes characters that a person does not see but a model does: control and format characters
-// (zero-width, direction, tags) and invalid UTF-8. The two joiners, which some scripts need, are kept.
+// (zero-width, direction, tags). The two joiners, which some scripts need, are kept. Invalid UTF-8 becomes U+FFFD.
 func Plain(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
 		return s
