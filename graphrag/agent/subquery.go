@@ -44,7 +44,7 @@ func repairPlan(question string, proposed []SubQuery, schema *extract.Schema, mo
 	}
 	if len(p.kept) == 0 {
 		if len(proposed) == 0 {
-			p.note("no sub-query: the question stands for itself")
+			p.note("no sub-query: the question itself is asked")
 		}
 		return []SubQuery{{ID: "q1", Text: question}}, p.notes
 	}

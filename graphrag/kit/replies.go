@@ -27,19 +27,20 @@ import (
 // replies caches the replies of models and embedders from building a system, so that the next change asks only
 // for new replies, and a saved system opens without calls. A nil *replies caches nothing.
 type replies struct {
-	mu    sync.Mutex
-	all   map[replyKey]entry
-	fresh []replyKey  // keys of entries that are not in the file of the system
-	dim   int         // length of the vectors, 0 without any
-	kept  int         // number of entries after the last prune
-	made  memo.Keeper // values computed without a model
+	mu     sync.Mutex
+	all    map[replyKey]entry
+	fresh  []replyKey  // keys of entries that are not in the file of the system
+	dim    int         // length of the vectors, 0 without any
+	kept   int         // number of entries after the last prune
+	change int         // the number of changes that began
+	made   memo.Keeper // values computed without a model
 }
 
 // entry is a reply, or a vector.
 type entry struct {
 	reply  *llm.Reply
 	vector []float32
-	used   bool // used since the last begin
+	change int // the last change that used it
 }
 
 type replyKey [sha256.Size]byte
@@ -52,9 +53,7 @@ func keyOf(kind, name, text string) replyKey {
 
 func (k replyKey) String() string { return hex.EncodeToString(k[:]) }
 
-func newReplies() *replies {
-	return &replies{all: make(map[replyKey]entry)}
-}
+func newReplies() *replies { return &replies{all: make(map[replyKey]entry)} }
 
 type repliesKey struct{}
 
@@ -86,16 +85,13 @@ func (r *replies) many(chunks int) bool {
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for key, e := range r.all {
-		e.used = false
-		r.all[key] = e
-	}
+	r.change++
 }
 
 func (r *replies) prune() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.all, func(_ replyKey, e entry) bool { return !e.used })
+	maps.DeleteFunc(r.all, func(_ replyKey, e entry) bool { return e.change != r.change })
 	r.kept = len(r.all)
 }
 
@@ -113,7 +109,7 @@ func (r *replies) get(key replyKey) (entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.all[key]
-	if e.used = true; ok {
+	if e.change = r.change; ok {
 		r.all[key] = e
 	}
 	return e, ok
@@ -131,7 +127,7 @@ func (r *replies) keep(key replyKey, e entry) error {
 		}
 		r.dim = dim
 	}
-	e.used = true
+	e.change = r.change
 	r.all[key], r.fresh = e, append(r.fresh, key)
 	return nil
 }
@@ -150,7 +146,7 @@ func (r *replies) add(other *replies) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.Copy(r.all, other.all)
-	r.dim = cmp.Or(other.dim, r.dim)
+	r.dim, r.change = cmp.Or(other.dim, r.dim), max(r.change, other.change)
 }
 
 // outcome is a reply in the form that a build stores, or an error that a repeated call would return too.
@@ -239,7 +235,9 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
 	keys := make([]replyKey, len(texts))
 	for i, t := range texts {
-		keys[i] = sha256.Sum256([]byte(t))
+		if keys[i] = sha256.Sum256([]byte(t)); kind != "document" { // an encoder may have two prompts
+			keys[i] = keyOf(kind, r.name, t)
+		}
 	}
 	read := func(e entry) ([]float32, bool) { return e.vector, e.reply == nil }
 	write := func(v []float32) (entry, error) { return entry{vector: v}, nil }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,7 +74,7 @@ func (l *letters) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 
 func (l *letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	l.queries.Add(1)
-	return llmtest.HashVector(text, l.dim), ctx.Err()
+	return llmtest.HashVector("query: "+text, l.dim), ctx.Err()
 }
 
 func (l *letters) Name() string { return "letters" }
@@ -182,6 +183,17 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "its vectors have 32 numbers, those of the embedder 16") || e.texts.Load() != texts {
 		t.Errorf("%v, %d texts embedded", err, e.texts.Load()-texts)
 	}
+}
+
+// A query and a document of the same text have two vectors if the embedder has two prompts.
+func TestQueryAndDocument(t *testing.T) {
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m"), Embedder: &letters{dim: 8}})).OK(t)
+	index(t, check.Of(kit.New(kit.Frame{Name: "x", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		e := check.Of(c.Embedder(ctx)).OK(t)
+		query, documents := check.Of(e.EmbedQuery(ctx, "owl")).OK(t), check.Of(e.EmbedDocuments(ctx, []string{"owl"})).OK(t)
+		check.True(t, !slices.Equal(query, documents[0]), "both are %v", query)
+		return graphrag.RetrieverFunc(nil), nil
+	}})).OK(t), owls...)
 }
 
 func TestFrameReportsEverything(t *testing.T) {

@@ -13,19 +13,18 @@
 //
 // # Guarantees of every store
 //
-// Calls take many items, to save round trips. Ids are chosen by the caller; putting an existing id
-// replaces the item. Puts and deletions are durable and visible to searches after
-// [Generation.Flush] has returned; before that they may or may not be visible. The only
-// transaction is Publish, a compare-and-set; a reader keeps the generation that it pinned,
-// whatever is published meanwhile. Every hit is of an existing record.
+// Calls take many items, to save round trips. Ids are chosen by the caller; putting an existing id replaces the
+// item. Puts and deletions are durable and visible to searches after [Generation.Flush] has returned; before
+// that they may or may not be visible. The only transaction is Publish, a compare-and-set; a reader keeps the
+// generation that it pinned, whatever is published meanwhile. Every hit is of an existing record.
 //
-// Hits are sorted by score, equal ones by id. Package vector computes the similarities of vectors,
-// so an exact search finds the same in every store ([TableSchema.Nearest]). Scores of words come
-// from the engine: compare ranks, not scores, between stores.
+// Hits are sorted by score, equal ones by id. Package vector computes the similarities of vectors, so an exact
+// search finds the same in every store ([TableSchema.Nearest]). Scores of words come from the engine: compare
+// ranks, not scores, between stores.
 //
-// Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid], [ErrReadOnly],
-// [ErrUnavailable] or [ErrDenied], or are a [*ThrottledError] or an [*ItemsError]. The suite in
-// graphragtest.Store checks all of this.
+// Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid], [ErrReadOnly], [ErrUnavailable] or
+// [ErrDenied], or are a [*ThrottledError] or an [*ItemsError]. The suite in graphragtest.Store checks all of
+// this.
 //
 // Everything is safe for concurrent use.
 package store

@@ -185,9 +185,8 @@ func TestLimits(t *testing.T) {
 		ranks[i+1] = .005
 	}
 	entities := s.entities(ranks)
-	if len(entities) != 128 || entities[0].Score != .3 || len(s.facts(entities)) != 64 {
-		t.Errorf("%d entities, %d facts", len(entities), len(s.facts(entities)))
-	}
+	check.True(t, len(entities) == 128 && entities[0].Score == .3 && len(s.facts(entities)) == 64,
+		"%d entities, %d facts", len(entities), len(s.facts(entities)))
 }
 
 // A text finds its 20 nearest entities.

@@ -111,11 +111,6 @@ func TestBatches(t *testing.T) {
 	check.Equal(t, s.batches([]int32{0, 1, 2, 3}), [][]int32{{1, 2, 0}, {3}})
 }
 
-// The seed is 86, as in the original code.
-func TestShuffleSeed(t *testing.T) {
-	check.Equal(t, baselinestest.Filled(GlobalOptions{}).Shuffle, 86)
-}
-
 // A kept part replaces its parent, a sibling that is not kept changes nothing, and if no part is kept the next
 // level is rated, down to Level.
 func TestDynamic(t *testing.T) {

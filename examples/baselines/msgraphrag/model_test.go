@@ -355,9 +355,8 @@ func TestStale(t *testing.T) {
 	diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty())
 	check.True(t, diff == "" && opened.model.Calls() == 0, "opened, %d calls:\n%s", opened.model.Calls(), diff)
 	opened.change(t, true, more(9, "Nz1"))
-	if opened.asked[0] != 0 || opened.stale[0] <= some.stale[3] {
-		t.Errorf("after opening: %d reports asked for, %d stale, %d before", opened.asked[0], opened.stale[0], some.stale[3])
-	}
+	check.True(t, opened.asked[0] == 0 && opened.stale[0] > some.stale[3],
+		"after opening: %d reports asked for, %d stale, %d before", opened.asked[0], opened.stale[0], some.stale[3])
 }
 
 func offline() kit.Kit {

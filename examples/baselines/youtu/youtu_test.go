@@ -190,8 +190,8 @@ func TestBadPlans(t *testing.T) {
 	for _, tt := range []struct{ name, plan, said string }{
 		{"forty in a circle", `{"sub_queries": [` + strings.Join(forty, ",") + `]}`, "at most 4 are asked"},
 		{"two that wait for each other", `{"sub_queries": [` + strings.Join(forty[:1], ",") + `, {"id": "q1", "text": "Where?", "depends_on": ["q0"]}]}`, "waits in a circle"},
-		{"none", `{"sub_queries": []}`, "the question stands for itself"},
-		{"no plan", `I would look it up.`, "the question stands for itself"},
+		{"none", `{"sub_queries": []}`, "the question itself is asked"},
+		{"no plan", `I would look it up.`, "the question itself is asked"},
 		{"of no such kind", `{"sub_queries": [{"text": "Where?", "target": "galaxy", "types": ["star"]}]}`, `unknown target "galaxy"`},
 	} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {

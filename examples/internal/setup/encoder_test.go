@@ -272,9 +272,8 @@ func TestTimeLeft(t *testing.T) {
 		"30 of 100 answers (2m10s left)\n40 of 100 answers (2m0s left)\n50 of 100 answers (1m50s left)\n"
 	check.True(t, out.String() == want && p.Answered() == 50, "%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
 	step("answer", 2, 100, 50)
-	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 answers were there\n") || p.Answered() != 50 {
-		t.Errorf("%d answered\n%s", p.Answered(), out.String())
-	}
+	check.True(t, strings.HasSuffix(out.String(), "owl [2J on ab: 50 answers were there\n") && p.Answered() == 50,
+		"%d answered\n%s", p.Answered(), out.String())
 }
 
 // Cells that take no time are not printed one by one.

@@ -261,9 +261,8 @@ func TestTwoProfiles(t *testing.T) {
 		sum := r.Systems[0].Overall.Types["summary"]
 		check.True(t, *sum.Recall == 1 && *sum.Precision == 1, "%s: %+v", profile, sum.Judged)
 	}
-	if strings.Count(stdout, "Main results") != 2 || !strings.Contains(stdout, "The same answers, judged by wildgraph/paper/") {
-		t.Errorf("the report of one profile is not printed:\n%s", stdout)
-	}
+	check.True(t, strings.Count(stdout, "Main results") == 2 && strings.Contains(stdout, "The same answers, judged by wildgraph/paper/"),
+		"the report of one profile is not printed:\n%s", stdout)
 	_, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper")
 	check.True(t, err == nil && read.Load() == answered && answered != 0, "%d answers, then %d: %v", answered, read.Load(), err)
 	// A model judges all rows, also those of predictions and of systems that answered without a model.

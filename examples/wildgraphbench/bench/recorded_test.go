@@ -233,9 +233,8 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "1", "-systems", "lightrag,lightrag-local,hipporag2", "-model", "m"}
 	stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
 	check.OK(t, err)
-	if dryRow(t, stdout, "lightrag-local index")[0] != 0 || dryRow(t, stdout, "lightrag index")[0] == 0 {
-		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
-	}
+	check.True(t, dryRow(t, stdout, "lightrag-local index")[0] == 0 && dryRow(t, stdout, "lightrag index")[0] != 0,
+		"an extraction that is shared is counted twice:\n%s", stdout)
 	before := len(server.Requests())
 	_, _, err = bench(t, bare, args...)
 	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package share stores the replies of a build in a table, and divides the requests among processes by their keys.
 package share
 
 import (

@@ -45,11 +45,13 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{dir: dir, o: o, collections: map[string]*collection{}, segments: shared{open: map[int]*segment{}}}
 	if o.ReadOnly {
 		if _, err = os.Stat(filepath.Join(dir, catalogName)); err == nil {
-			err = s.reload()
+			if err = s.reload(); err == nil {
+				return s, nil
+			}
 		} else if errors.Is(err, os.ErrNotExist) {
 			err = fmt.Errorf("%w: there is no store yet: %w", store.ErrNotFound, err)
 		}
-		return s, errIn("open", err)
+		return nil, errIn("open", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, errIn("open", err)

@@ -100,6 +100,8 @@ func pin(t *testing.T, dir string, o disk.Options) error {
 // Folders with faults are refused, and named.
 func TestDamage(t *testing.T) {
 	check.OK(t, pin(t, built(t), disk.Options{}))
+	s, err := disk.Open(t.TempDir(), disk.Options{ReadOnly: true})
+	check.True(t, s == nil && errors.Is(err, store.ErrNotFound), "%v, %v", s, err)
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)), 0o644))
