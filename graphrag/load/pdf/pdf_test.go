@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// file is a PDF with a line of text on each page.
+// file is a PDF with a line of text, or with what draws it, on each page.
 func file(trailer string, pages ...string) []byte {
 	var b bytes.Buffer
 	var at []int
@@ -35,8 +35,8 @@ func file(trailer string, pages ...string) []byte {
 	object("<</Title(Router manual)>>")
 	for i, text := range pages {
 		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents %d 0 R>>", 6+2*i))
-		content := ""
-		if text != "" {
+		content := text
+		if text != "" && !strings.HasPrefix(text, "BT ") {
 			content = "BT /F 12 Tf 72 700 Td (" + text + ") Tj ET"
 		}
 		object(fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
