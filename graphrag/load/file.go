@@ -403,7 +403,7 @@ func ofText(read func(name, source string) *File) Format {
 		}
 		f := read(name, source)
 		if guess != "" && f.Problem == nil {
-			f.Problem = fmt.Errorf("load: %s is read as %s", name, guess)
+			f.Problem = readAs(name, guess)
 		}
 		return f, nil
 	}

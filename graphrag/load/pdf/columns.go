@@ -180,7 +180,7 @@ func together(pieces []box) (columns []box, n int) {
 		if n+1 < len(pieces) && b.beside(pieces[n+1]) || n > 0 && b.beside(pieces[n-1]) {
 			most = maxStep
 		}
-		if lowest-b.top > most*b.high() || b.top > pieces[0].top+b.high() {
+		if lowest-b.top > most*b.high() {
 			return columns, n
 		}
 		lowest = min(lowest, b.top)
@@ -238,7 +238,7 @@ func (p *page) columns(columns, pieces []box) string {
 	}
 	var out strings.Builder
 	for _, of := range lines {
-		if !isProse(of, pieces[0].top) {
+		if !isProse(of) {
 			return ""
 		}
 		for i, l := range of {
@@ -266,15 +266,15 @@ func (p *page) columns(columns, pieces []box) string {
 			facing += faces
 		}
 	}
-	if facing < leastLines*2 || 2*facing < count || 6*rows > count {
+	if facing < leastLines*2 || 6*rows > count {
 		return ""
 	}
 	return out.String()
 }
 
 // isProse reports whether lines are long, mostly about as wide as the column, and often begin within a sentence.
-// It finds the other lines that begin a paragraph: after a gap, a short line, or the end of a sentence.
-func isProse(lines []line, top float64) bool {
+// It finds the other lines that begin a paragraph: after a short line or the end of a sentence.
+func isProse(lines []line) bool {
 	left, right, bytes, wide, within := math.Inf(1), math.Inf(-1), 0, 0, 0
 	for _, l := range lines {
 		left, right, bytes = min(left, l.left), max(right, l.right), bytes+len(l.text)
@@ -286,13 +286,11 @@ func isProse(lines []line, top float64) bool {
 		first, _ := utf8.DecodeRuneInString(l.text)
 		switch {
 		case i == 0:
-			lines[i].begins = l.top < top-l.high()
 		case unicode.IsLetter(first) && !unicode.IsUpper(first) && !unicode.In(first, unicode.Hebrew, unicode.Arabic):
 			within++
 		default:
 			above := lines[i-1]
-			lines[i].begins = above.top-l.top > maxAlone*l.high() || right-above.right > .2*(right-left) ||
-				strings.ContainsAny(above.text[len(above.text)-1:], ".!?:;")
+			lines[i].begins = right-above.right > .2*(right-left) || strings.ContainsAny(above.text[len(above.text)-1:], ".!?:;")
 		}
 	}
 	n := len(lines)
