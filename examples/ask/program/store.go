@@ -156,8 +156,7 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	}
 }
 
-// rows returns the documents of a file of records ([load.Rows]), or the files of a folder, and prints what is not
-// read.
+// rows returns the documents of a file of records ([load.Rows]), whose problem it prints, or the files of a folder.
 func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		if !slices.Contains([]string{".jsonl", ".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))) {
@@ -168,15 +167,7 @@ func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.D
 			}
 			o := cli.NewFiles()
 			defer o.Close() // only read
-			all, skipped, err := o.Folder(ctx, files)
-			for _, s := range skipped {
-				fmt.Fprintln(told, s)
-			}
-			for i := 0; err == nil && i < len(all) && yield(all[i].Document, nil); i++ {
-			}
-			if err != nil {
-				yield(graphrag.Document{}, err)
-			}
+			o.Documents(ctx, files)(yield)
 			return
 		}
 		f, err := os.Open(name)

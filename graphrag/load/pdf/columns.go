@@ -14,39 +14,10 @@ import (
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
-	"github.com/klippa-app/go-pdfium/responses"
 )
 
-// page is the text of a page in the order of the file, which often is from top to bottom across all columns.
-type page struct {
-	parser pdfium.Pdfium
-	ref    references.FPDF_TEXTPAGE
-	chars  []uint16 // as the parser counts characters
-	err    error    // of a call that failed: the order of the file stays
-}
-
-// box is a piece of a line: its place, and the characters, from from to to.
-type box struct {
-	left, right, top, bottom float64
-	from, to                 int
-}
-
-func (b box) high() float64 { return b.top - b.bottom }
-
-func (b *box) add(c box) {
-	b.left, b.right, b.top, b.bottom = min(b.left, c.left), max(b.right, c.right), max(b.top, c.top), min(b.bottom, c.bottom)
-	b.to = max(b.to, c.to)
-}
-
-// level reports whether two boxes are on about the same line.
-func (b box) level(c box) bool {
-	return 2*(min(b.top, c.top)-max(b.bottom, c.bottom)) >= min(b.high(), c.high())
-}
-
-// beside reports whether two boxes are on the same line, with a gap as wide as the line is high.
-func (b box) beside(c box) bool {
-	return b.level(c) && max(c.left-b.right, b.left-c.right) >= min(b.high(), c.high())
-}
+// lineHyphens are the characters that the parser writes for a hyphen at the end of a line.
+const lineHyphens = "\x02\ufffe"
 
 // Limits of columns: lines in each; the greatest distance between lines in line heights, and if the lower line
 // is alone; pieces of lines. To find a page with columns, some of each sampledOf characters are looked at.
@@ -59,25 +30,62 @@ const (
 	sampledOf  = 3 * sampled
 )
 
-// textOf returns the text of a page, with columns one after the other.
-func textOf(parser pdfium.Pdfium, of requests.Page) (string, error) {
+// page is the text of a page in the order of the file, which often is from top to bottom across all columns.
+type page struct {
+	parser pdfium.Pdfium
+	ref    references.FPDF_TEXTPAGE
+	chars  []uint16 // as the parser counts characters
+	err    error    // of a call that failed: the order of the file stays
+}
+
+// piece is a part of a line: its place, its first character, and its text.
+type piece struct {
+	left, right, top, bottom float64
+	from                     int
+	text                     string
+	begins                   bool // a paragraph begins with the line
+}
+
+func (b piece) high() float64 { return b.top - b.bottom }
+
+// add extends a piece by one that follows.
+func (b *piece) add(c piece) {
+	b.left, b.right, b.top, b.bottom = min(b.left, c.left), max(b.right, c.right), max(b.top, c.top), min(b.bottom, c.bottom)
+	b.text += " " + c.text
+}
+
+// level reports whether two pieces are on about the same line.
+func (b piece) level(c piece) bool {
+	return 2*(min(b.top, c.top)-max(b.bottom, c.bottom)) >= min(b.high(), c.high())
+}
+
+// gap reports whether two pieces are on the same line, with a gap as wide as the line is high.
+func (b piece) gap(c piece) bool {
+	return b.level(c) && max(c.left-b.right, b.left-c.right) >= min(b.high(), c.high())
+}
+
+// pageText returns the text of a page, column by column.
+func pageText(parser pdfium.Pdfium, of requests.Page) (string, error) {
 	open, err := parser.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: of})
 	if err != nil {
 		return "", err
 	}
-	p := &page{parser: parser, ref: open.TextPage}
-	count, err := parser.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: p.ref})
+	count, err := parser.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: open.TextPage})
 	if err != nil {
 		return "", err
 	}
-	all, err := parser.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: p.ref, Count: count.Count})
+	all, err := parser.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: open.TextPage, Count: count.Count})
 	if err != nil {
 		return "", err
 	}
 	text := strings.TrimRight(all.Text, "\x00")
-	p.chars = utf16.Encode([]rune(text))
-	if p.hasGaps() {
-		if ordered := p.inOrder(); p.err == nil {
+	p := &page{parser: parser, ref: open.TextPage, chars: utf16.Encode([]rune(text))}
+	words, gap := p.words(), false
+	for i := 1; i < len(words) && !gap; i++ {
+		gap = words[i][0]%sampledOf < sampled && p.char(words[i-1][1]-1).gap(p.char(words[i][0]))
+	}
+	if gap {
+		if ordered := p.ordered(p.pieces(words)); p.err == nil {
 			text = ordered
 		}
 	}
@@ -85,76 +93,65 @@ func textOf(parser pdfium.Pdfium, of requests.Page) (string, error) {
 	return text, err
 }
 
-// box returns the place of a character.
-func (p *page) box(i int) box {
+// char returns the place of a character.
+func (p *page) char(i int) piece {
 	at, err := p.parser.FPDFText_GetCharIndexFromTextIndex(&requests.FPDFText_GetCharIndexFromTextIndex{TextPage: p.ref, NTextIndex: i})
 	if err == nil {
-		var loose *responses.FPDFText_GetLooseCharBox
-		if loose, err = p.parser.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: p.ref, Index: at.CharIndex}); err == nil {
-			of := loose.Rect
-			return box{float64(of.Left), float64(of.Right), float64(of.Top), float64(of.Bottom), i, i + 1}
+		box, failed := p.parser.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: p.ref, Index: at.CharIndex})
+		if err = failed; err == nil {
+			of := box.Rect
+			return piece{left: float64(of.Left), right: float64(of.Right), top: float64(of.Top), bottom: float64(of.Bottom)}
 		}
 	}
 	p.err = err
-	return box{from: i, to: i + 1}
+	return piece{}
 }
 
 // text returns the characters from from to to.
 func (p *page) text(from, to int) string { return string(utf16.Decode(p.chars[from:to])) }
 
-// next returns the limits of the word that begins at or after i. A hyphen at the end of a line ends a word.
-func (p *page) next(i int) (from, to int) {
-	for i < len(p.chars) && ends(p.chars[i]) {
-		i++
-	}
-	for from = i; i < len(p.chars) && !ends(p.chars[i]); i++ {
-	}
-	return from, i
-}
-
-// ends reports whether a character ends a word.
-func ends(c uint16) bool { return unicode.IsSpace(rune(c)) || isHyphen(c) }
-
-// isHyphen reports whether the parser writes the character for a hyphen at the end of a line.
-func isHyphen(c uint16) bool { return c == '\x02' || c == '\ufffe' }
-
-// hasGaps reports whether words are beside each other, by a third of the words.
-func (p *page) hasGaps() bool {
-	_, end := p.next(0)
-	for {
-		from, to := p.next(end)
-		if from == len(p.chars) {
-			return false
+// words returns the limits of the words. A hyphen at the end of a line ends a word.
+func (p *page) words() (out [][2]int) {
+	from := 0
+	for i, c := range append(p.chars[:len(p.chars):len(p.chars)], ' ') {
+		if unicode.IsSpace(rune(c)) || strings.ContainsRune(lineHyphens, rune(c)) {
+			if i > from {
+				out = append(out, [2]int{from, i})
+			}
+			from = i + 1
 		}
-		if end%sampledOf < sampled && p.box(end-1).beside(p.box(from)) {
-			return true
-		}
-		end = to
-	}
-}
-
-// pieces returns the parts of lines between gaps.
-func (p *page) pieces() (out []box) {
-	var b box
-	for from, to := p.next(0); from < len(p.chars); from, to = p.next(to) {
-		first, last := p.box(from), p.box(to-1)
-		if n := len(out); n > 0 && b.level(first) && math.Abs(first.left-b.right) < .6*b.high() {
-			out[n-1].add(first)
-		} else {
-			out = append(out, first)
-		}
-		out[len(out)-1].add(last)
-		b = last
 	}
 	return out
 }
 
-// inOrder returns the text with columns one after the other.
-func (p *page) inOrder() string {
+// pieces returns the parts of lines between gaps.
+func (p *page) pieces(words [][2]int) (out []piece) {
+	var last piece
+	for _, w := range words {
+		b := p.char(w[0])
+		b.from, b.text = w[0], p.text(w[0], w[1])
+		if w[1] < len(p.chars) && strings.ContainsRune(lineHyphens, rune(p.chars[w[1]])) {
+			b.text += "-"
+		}
+		n := len(out)
+		if n > 0 && last.level(b) && math.Abs(b.left-last.right) < .6*last.high() {
+			out[n-1].add(b)
+		} else {
+			out = append(out, b)
+			n++
+		}
+		last = p.char(w[1] - 1)
+		out[n-1].right = max(out[n-1].right, last.right)
+	}
+	return out
+}
+
+// ordered returns the text with columns one after the other.
+func (p *page) ordered(pieces []piece) string {
 	var out strings.Builder
-	pieces, written := p.pieces(), 0
+	kept := 0 // offset of the text that is not written yet
 	for i := 0; i+1 < len(pieces); i++ {
-		if !pieces[i].beside(pieces[i+1]) {
+		if !pieces[i].gap(pieces[i+1]) {
 			continue
 		}
 		columns, n := together(pieces[i:])
@@ -162,111 +159,94 @@ func (p *page) inOrder() string {
 		if i+n < len(pieces) {
 			end = pieces[i+n].from
 		}
-		if text := p.columns(columns, pieces[i:i+n]); text != "" {
-			out.WriteString(p.text(written, pieces[i].from) + text)
-			written = end
+		if text := byColumn(columns, pieces[i:i+n]); text != "" {
+			out.WriteString(p.text(kept, pieces[i].from) + text)
+			kept = end
 		}
 		i += n - 1
 	}
-	return out.String() + p.text(written, len(p.chars))
+	return out.String() + p.text(kept, len(p.chars))
 }
 
 // together returns the number of pieces, from the first two on, that follow one another from top to bottom with
-// a gap in common, and the columns between such gaps.
-func together(pieces []box) (columns []box, n int) {
+// a gap in common, and the left and the right of the columns between such gaps.
+func together(pieces []piece) (columns [][2]float64, n int) {
 	lowest := pieces[0].top
 	for n, b := range pieces {
 		most := maxAlone
-		if n+1 < len(pieces) && b.beside(pieces[n+1]) || n > 0 && b.beside(pieces[n-1]) {
+		if n+1 < len(pieces) && b.gap(pieces[n+1]) || n > 0 && b.gap(pieces[n-1]) {
 			most = maxStep
 		}
-		if lowest-b.top > most*b.high() {
-			return columns, n
-		}
-		lowest = min(lowest, b.top)
-		wider := append(slices.Clone(columns), b)
-		slices.SortFunc(wider, func(a, b box) int { return cmp.Compare(a.left, b.left) })
+		wider := append(slices.Clone(columns), [2]float64{b.left, b.right})
+		slices.SortFunc(wider, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 		k := 0
 		for _, c := range wider[1:] {
-			if 2*(c.left-wider[k].right) < b.high() {
-				wider[k].add(c)
+			if 2*(c[0]-wider[k][1]) < b.high() {
+				wider[k][1] = max(wider[k][1], c[1])
 			} else {
 				k++
 				wider[k] = c
 			}
 		}
-		if n > 0 && k == 0 {
+		if lowest-b.top > most*b.high() || n > 0 && k == 0 {
 			return columns, n
 		}
-		columns = wider[:k+1]
+		lowest, columns = min(lowest, b.top), wider[:k+1]
 	}
 	return columns, len(pieces)
 }
 
-// line is a line of a column; begins tells whether a paragraph begins with it.
-type line struct {
-	box
-	text   string
-	begins bool
-}
-
-// columns returns the text of pieces column by column; "" if they are not columns of prose. Rows of a table are
+// byColumn returns the text of pieces column by column; "" if they are not columns of prose. Rows of a table are
 // not: they begin in all columns.
-func (p *page) columns(columns, pieces []box) string {
+func byColumn(columns [][2]float64, pieces []piece) string {
 	if len(pieces) > maxPieces {
 		return ""
 	}
 	pieces = slices.Clone(pieces)
-	slices.SortStableFunc(pieces, func(a, b box) int { return cmp.Compare(b.top, a.top) })
-	lines := make([][]line, len(columns))
-	for _, b := range pieces {
-		text := p.text(b.from, b.to)
-		if b.to < len(p.chars) && isHyphen(p.chars[b.to]) {
-			text += "-"
-		}
-		k := slices.IndexFunc(columns, func(c box) bool { return c.left <= b.left && b.right <= c.right })
-		if n := len(lines[k]); n > 0 && lines[k][n-1].level(b) {
-			l := &lines[k][n-1]
-			if b.left < l.left {
-				l.text, text = text, l.text
-			}
-			l.text += " " + text
-			l.add(b)
-			continue
-		}
-		lines[k] = append(lines[k], line{b, text, false})
-	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.top, a.top) })
 	var out strings.Builder
-	for _, of := range lines {
-		if !isProse(of) {
+	var all []piece
+	for _, c := range columns {
+		var lines []piece
+		for _, b := range pieces {
+			switch n := len(lines); {
+			case b.left < c[0] || b.right > c[1]:
+			case n == 0 || !lines[n-1].level(b):
+				lines = append(lines, b)
+			case b.left < lines[n-1].left:
+				b.add(lines[n-1])
+				lines[n-1] = b
+			default:
+				lines[n-1].add(b)
+			}
+		}
+		if !isProse(lines, c) {
 			return ""
 		}
-		for i, l := range of {
-			end := len(strings.TrimSuffix(l.text, "-"))
-			if c, _ := utf8.DecodeLastRuneInString(l.text[:end]); i+1 < len(of) && end < len(l.text) && unicode.IsLetter(c) {
-				l.text = l.text[:end] + "\x02"
+		for i, l := range lines {
+			start, hyphen := strings.CutSuffix(l.text, "-")
+			if c, _ := utf8.DecodeLastRuneInString(start); hyphen && i+1 < len(lines) && unicode.IsLetter(c) {
+				l.text = start + "\x02"
 			}
 			out.WriteString(l.text + "\r\n")
 		}
+		all = append(all, lines...)
 	}
-	count, facing, rows := 0, 0, 0 // lines, those with one beside them, and of these the beginnings of rows
-	for k, of := range lines {
-		for _, l := range of {
-			faces, row := 0, l.begins
-			for m := range lines {
-				for _, other := range lines[m] {
-					if m != k && l.level(other.box) {
-						faces, row = 1, row && other.begins
-					}
+	facing, rows := 0, 0 // lines with others to the left or right, and of these the beginnings of rows
+	for _, l := range all {
+		faces, row := 0, 1
+		for _, other := range all {
+			if l.left != other.left && l.level(other) {
+				if faces = 1; !other.begins {
+					row = 0
 				}
 			}
-			if count++; faces > 0 && row {
-				rows++
-			}
-			facing += faces
+		}
+		if facing += faces; faces > 0 && l.begins {
+			rows += row
 		}
 	}
-	if facing < leastLines*2 || 6*rows > count {
+	if facing < 2*leastLines || 6*rows > len(all) {
 		return ""
 	}
 	return out.String()
@@ -274,23 +254,19 @@ func (p *page) columns(columns, pieces []box) string {
 
 // isProse reports whether lines are long, mostly about as wide as the column, and often begin within a sentence.
 // It finds the other lines that begin a paragraph: after a short line or the end of a sentence.
-func isProse(lines []line) bool {
-	left, right, bytes, wide, within := math.Inf(1), math.Inf(-1), 0, 0, 0
-	for _, l := range lines {
-		left, right, bytes = min(left, l.left), max(right, l.right), bytes+len(l.text)
-	}
+func isProse(lines []piece, column [2]float64) bool {
+	bytes, wide, within, width := 0, 0, 0, column[1]-column[0]
 	for i, l := range lines {
-		if l.right-l.left >= .6*(right-left) {
+		bytes += len(l.text)
+		if l.right-l.left >= .6*width {
 			wide++
 		}
 		first, _ := utf8.DecodeRuneInString(l.text)
-		switch {
-		case i == 0:
-		case unicode.IsLetter(first) && !unicode.IsUpper(first) && !unicode.In(first, unicode.Hebrew, unicode.Arabic):
+		if unicode.IsLetter(first) && !unicode.IsUpper(first) && !unicode.In(first, unicode.Hebrew, unicode.Arabic) {
 			within++
-		default:
+		} else if i > 0 {
 			above := lines[i-1]
-			lines[i].begins = right-above.right > .2*(right-left) || strings.ContainsAny(above.text[len(above.text)-1:], ".!?:;")
+			lines[i].begins = column[1]-above.right > .2*width || strings.ContainsAny(above.text[len(above.text)-1:], ".!?:;")
 		}
 	}
 	n := len(lines)

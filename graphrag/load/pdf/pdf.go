@@ -150,7 +150,7 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 	}
 	written := make(map[string]bool)
 	for i := range count.PageCount {
-		text, err := textOf(parser, requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}})
+		text, err := pageText(parser, requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}})
 		if err != nil {
 			return "", nil, fmt.Errorf("page %d: %w", i+1, err)
 		}
