@@ -370,7 +370,7 @@ func unstruck(s string, markdown bool) (string, text.Mapping) {
 			if strings.HasPrefix(rest, "<!--") && markdown {
 				inner = strings.Index(rest[:min(len(rest), 4*maxSpan)], "-->") + len("-->")
 			} else if i >= failed[tag] {
-				inner = hiddenLength(rest[:min(len(rest), maxBack)], !markdown || indented)
+				inner = hiddenLength(rest[:min(len(rest), maxBack)], markdown && !indented)
 			}
 			if inner > len("-->") {
 				w.add(s[from:i], from)
@@ -385,22 +385,22 @@ func unstruck(s string, markdown bool) (string, text.Mapping) {
 	return w.out.String(), w.mapping
 }
 
-// hiddenLength returns the length of the struck or, unless struck is set, hidden element at the beginning of s;
-// 0 if there is none, -1 if it is not closed. In Markdown a paragraph ends at a blank line.
-func hiddenLength(s string, struck bool) int {
+// hiddenLength returns the length of the struck or, in Markdown, hidden element at the beginning of s;
+// 0 if there is none, -1 if it is not closed. A paragraph ends at a blank line.
+func hiddenLength(s string, markdown bool) int {
 	n := tagName(s)
 	if n == 0 || n == len(s) || s[1] == '/' {
 		return 0
 	}
 	name := strings.ToLower(s[1:n])
-	silent := written(name) == "del" || !struck && is(name, unseen+silent)
-	if !silent && (struck || s[n] == '>' && name != "dialog") {
+	unread := written(name) == "del" || markdown && is(name, unseen+silent)
+	if !unread && (!markdown || s[n] == '>' && name != "dialog") {
 		return 0
 	}
 	z := html.NewTokenizer(strings.NewReader(s))
 	first := z.Next()
 	_, more := z.TagName()
-	if !silent && !strings.HasPrefix(attributes(name, "", z, more), " hidden") || first != html.StartTagToken || is(name, void) {
+	if !unread && !strings.HasPrefix(attributes(name, "", z, more), " hidden") || first != html.StartTagToken || is(name, void) {
 		return 0
 	}
 	for at, depth := len(z.Raw()), 1; ; {

@@ -83,7 +83,7 @@ type pieces struct {
 	read int64  // number of bytes read so far, the current piece included
 	last bool   // the current piece is the last one
 
-	guess func(string) // is told how a text is read if that is a guess
+	guess func(string) // called with the name of an encoding that is a guess
 }
 
 // next reads the next piece, and puts the unread rest of the current one before it.

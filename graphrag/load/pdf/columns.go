@@ -146,7 +146,7 @@ func (p *page) pieces(words [][2]int) (out []piece) {
 	return out
 }
 
-// ordered returns the text with columns one after the other.
+// ordered returns the text column by column.
 func (p *page) ordered(pieces []piece) string {
 	var out strings.Builder
 	kept := 0 // offset of the text that is not written yet
