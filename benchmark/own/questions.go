@@ -116,8 +116,7 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 		return nil, nil, nil
 	}
 	if entries, err := fs.ReadDir(docs, "."); err == nil && len(entries) == 1 && slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(entries[0].Name())) {
-		pages, err = rows(docs, entries[0].Name())
-		return pages, nil, err
+		return rows(docs, entries[0].Name())
 	}
 	files, skipped, err := o.Folder(ctx, docs)
 	for _, f := range files {
@@ -127,24 +126,24 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 }
 
 // rows reads a file of records.
-func rows(docs fs.FS, name string) (pages []graphrag.Document, err error) {
+func rows(docs fs.FS, name string) (pages []graphrag.Document, skipped []error, err error) {
 	f, err := docs.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close() // closing a file that was only read cannot lose data
 	seen := make(map[string]bool)
-	for d, err := range load.Rows(name, f) {
+	for d, err := range load.Rows(name, f, func(err error) { skipped = append(skipped, err) }) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if seen[d.ID] {
-			return nil, fmt.Errorf("%s: two rows have the ID %.80q: give each its own", name, d.ID)
+			return nil, nil, fmt.Errorf("%s: two rows have the ID %.80q: give each its own", name, d.ID)
 		}
 		seen[d.ID] = true
 		pages = append(pages, d)
 	}
-	return pages, nil
+	return pages, skipped, nil
 }
 
 // knownKeys lists the keys of a question, and the keys of DataMorgana that are ignored.

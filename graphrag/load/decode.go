@@ -40,8 +40,8 @@ func decoded(data []byte) (text, guess string, err error) {
 	return string(out), guess, nil
 }
 
-// decodedStream converts a text to UTF-8 while it is read. Its first megabyte decides the encoding.
-func decodedStream(r io.Reader) (io.Reader, error) {
+// open converts a text to UTF-8 while it is read. Its first megabyte decides the encoding.
+func (p *pieces) open(r io.Reader) error {
 	b := bufio.NewReaderSize(r, 1<<20)
 	head, err := b.Peek(b.Size())
 	for n := range min(utf8.UTFMax, len(head)) {
@@ -51,14 +51,21 @@ func decodedStream(r io.Reader) (io.Reader, error) {
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return err
 	}
-	from, _, err := encodingOf(head)
+	from, guess, err := encodingOf(head)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return transform.NewReader(b, from.NewDecoder()), nil
+	if guess != "" {
+		p.guess(guess)
+	}
+	p.from = transform.NewReader(b, from.NewDecoder())
+	return nil
 }
+
+// readAs returns the problem of a file that was read by a guess.
+func readAs(name, guess string) error { return fmt.Errorf("load: %s is read as %s", name, guess) }
 
 // encodingOf returns the encoding of a text, the first that applies: UTF-16 or UTF-32, by a byte order mark or
 // the positions of zero bytes; UTF-8, if the text is valid; the encoding declared in the first KB; a detected

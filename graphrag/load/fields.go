@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/html"
@@ -31,10 +32,16 @@ const maxValue = 1024
 // the title (of the column title, name or alike) and the ID (of the column id or _id) are not repeated as
 // lines. Without an ID column the ID is the name of the file, a slash and the number of the row. The file is
 // read in pieces, and may be larger than memory; a record has at most [MaxFile] bytes. All texts together are
-// at most eight times as long as the file. An error ends the sequence.
-func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
+// at most eight times as long as the file. An error ends the sequence. problem, unless it is nil, is called at most
+// once with what [File.Problem] says of a file whose encoding is a guess or whose bytes are damaged.
+func Rows(name string, r io.Reader, problem func(error)) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		p := &pieces{}
+		p := &pieces{guess: func(guess string) {
+			if problem != nil {
+				problem(readAs(name, guess))
+			}
+			problem = nil
+		}}
 		n, size := 0, int64(0)
 		take := func(names []string, record, values map[string]any) error {
 			n++
@@ -54,7 +61,7 @@ func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 			read = jsonRows
 		}
 		var err error
-		if p.from, err = decodedStream(r); err == nil {
+		if err = p.open(r); err == nil {
 			err = read(name, p, take)
 		}
 		if err != nil && !errors.Is(err, errEnough) {
@@ -75,6 +82,8 @@ type pieces struct {
 	text string // current piece
 	read int64  // number of bytes read so far, the current piece included
 	last bool   // the current piece is the last one
+
+	guess func(string) // called with the name of an encoding that is a guess
 }
 
 // next reads the next piece, and puts the unread rest of the current one before it.
@@ -89,6 +98,9 @@ func (p *pieces) next(left string) error {
 		return err
 	}
 	p.text, p.read = string(piece[:len(left)+n]), p.read+int64(n)
+	if strings.ContainsRune(p.text[len(left):], utf8.RuneError) {
+		p.guess("text of which some bytes are damaged")
+	}
 	return nil
 }
 

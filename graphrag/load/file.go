@@ -108,15 +108,11 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file without struck text and comments. Its title is the one in the front
+// Markdown reads a Markdown or text file without struck text, and Markdown without comments and hidden HTML. Its title is the one in the front
 // matter, or the first line if that is a heading or a short line before an empty one, or the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
-	marks := cuts
-	if !strings.HasPrefix(path.Ext(name), ".m") {
-		marks = cuts[:len(cuts)-1]
-	}
-	f.Document.Text, f.in.Mapping = unstruck(source, marks)
+	f.Document.Text, f.in.Mapping = unstruck(source, strings.HasPrefix(path.Ext(name), ".m"))
 	f.finish(name, source)
 	return f
 }
@@ -403,7 +399,7 @@ func ofText(read func(name, source string) *File) Format {
 		}
 		f := read(name, source)
 		if guess != "" && f.Problem == nil {
-			f.Problem = fmt.Errorf("load: %s is read as %s", name, guess)
+			f.Problem = readAs(name, guess)
 		}
 		return f, nil
 	}

@@ -255,13 +255,31 @@ func TestRows(t *testing.T) {
 // rowsOf returns the rows of a file that is read in pieces.
 func rowsOf(name, data string, size int) (docs []graphrag.Document, err error) {
 	defer load.SetPieceSize(load.SetPieceSize(size))
-	for d, err := range load.Rows(name, strings.NewReader(data)) {
+	for d, err := range load.Rows(name, strings.NewReader(data), nil) {
 		if err != nil {
 			return docs, err
 		}
 		docs = append(docs, d)
 	}
 	return docs, nil
+}
+
+// Rows tell once of a guessed encoding, and of bytes that are not of the encoding.
+func TestRowsProblem(t *testing.T) {
+	ascii := "id,name\n" + strings.Repeat("1,Ada\n", 1<<18)
+	for name, tt := range map[string]struct{ data, want string }{
+		"plain.csv":   {"id,name\n1,Zoë\n", ""},
+		"western.csv": {"id,name\n1,Zo\xeb\n2,Ren\xe9e\n", "western.csv is read as windows-1252"},
+		"damaged.csv": {"id,name\n1,Zoë Müller-Žižek\n2,b\xffd and Žižek Šimůnková ďáblice\n", "damaged.csv is read as UTF-8, of which some bytes are damaged"},
+		"late.csv":    {ascii + "2,Zo\xeb\n3,Zo\xeb\n", "late.csv is read as text of which some bytes are damaged"},
+		"late.jsonl":  {strings.Repeat("{\"name\": \"Ada\"}\n", 1<<17) + "{\"name\": \"Zo\xeb\"}\n", "late.jsonl is read as text"},
+	} {
+		var told []string
+		for _, err := range load.Rows(name, strings.NewReader(tt.data), func(err error) { told = append(told, err.Error()) }) {
+			check.OK(t, err)
+		}
+		check.True(t, len(told) == min(len(tt.want), 1) && strings.Contains(strings.Join(told, ""), tt.want), "%s: %q", name, told)
+	}
 }
 
 // Invalid records are errors with their place; values that are too long or too many are no fields.

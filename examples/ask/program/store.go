@@ -60,7 +60,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	fill := func(ctx context.Context, system *kit.System) (graphrag.IndexStats, error) {
-		return system.Index(ctx, rows(ctx, s.docs))
+		return system.Index(ctx, rows(ctx, s.docs, std.err))
 	}
 	if !searched && s.stores.Share != nil && (s.docs != "" || works) {
 		x, err := index.Open(ctx, index.Options{Store: st, Name: base.Name(), System: func() (*kit.System, error) { return kit.New(frame) }})
@@ -69,7 +69,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		}
 		defer func() { err = errors.Join(err, x.Close()) }()
 		if !works {
-			if _, err := x.Put(ctx, rows(ctx, s.docs)); err != nil {
+			if _, err := x.Put(ctx, rows(ctx, s.docs, std.err)); err != nil {
 				return err
 			}
 		}
@@ -156,8 +156,8 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	}
 }
 
-// rows returns the documents of a file of records ([load.Rows]), or the files of a folder.
-func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] {
+// rows returns the documents of a file of records ([load.Rows]), whose problem it prints, or the files of a folder.
+func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		if !slices.Contains([]string{".jsonl", ".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))) {
 			files, err := load.Root(name)
@@ -176,6 +176,6 @@ func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] 
 			return
 		}
 		defer f.Close() // only read
-		load.Rows(filepath.Base(name), f)(yield)
+		load.Rows(filepath.Base(name), f, func(err error) { fmt.Fprintln(told, err) })(yield)
 	}
 }

@@ -56,9 +56,6 @@ func rels(of ...string) string {
 	return b.String() + "</Relationships>"
 }
 
-const core = `<cp:coreProperties xmlns:dc="d"><dc:title>The  Prices</dc:title><dc:creator>Ada</dc:creator><cp:keywords>toll, bridge</cp:keywords>` +
-	`<dcterms:created>2024-05-01T10:00:00Z</dcterms:created></cp:coreProperties>`
-
 // workbook is a workbook of one sheet "Main", with shared strings, formats of cells (1 a date, 2 percent, 3
 // hours, 4 a custom format with text), and other parts.
 func workbook(t testing.TB, sheet string, more ...string) []byte {
@@ -70,103 +67,7 @@ func workbook(t testing.TB, sheet string, more ...string) []byte {
 			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="170"/><xf numFmtId="171"/></cellXfs></styleSheet>`,
 		"xl/worksheets/sheet1.xml", `<worksheet><sheetData><row><c t="inlineStr"><is><t>hidden</t></is></c></row></sheetData></worksheet>`,
 		"xl/worksheets/sheet7.xml", `<worksheet><sheetData>` + sheet + `</worksheet>`,
-		"docProps/core.xml", core,
 	}, more...)...)
-}
-
-func TestWorkbook(t *testing.T) {
-	inline := func(ref, s string) string {
-		return `<c r="` + ref + `" t="inlineStr"><is><t>` + s + `</t></is></c>`
-	}
-	f, err := options.Read("b/a.xlsx", workbook(t, `<row r="2">`+inline("B2", "Prices of 2024")+`</row>`+
-		`<row r="4">`+inline("B4", "What")+inline("C4", "From")+inline("D4", "2024")+inline("E4", "Share")+`</row>`+
-		`<row r="5"><c r="B5" t="s"><v>0</v></c><c r="C5" s="1"><v>45413</v></c><c r="D5"><f>1/10+2/10</f><v>0.30000000000000004</v></c><c r="E5" s="2"><v>0.25</v></c></row>`+
-		`<row r="6"><c r="C6" s="1"><v>45413.75</v></c><c r="D6" t="b"><v>1</v></c><c r="E6" t="e"><v>#DIV/0!</v></c></row>`+
-		`<row><c r="B7" t="s"><v>1</v></c><c s="3"><v>1.5</v></c><c s="4"><v>45000</v></c><c r="E7" t="str"><f>A1</f><v>a|b</v></c></row>`+
-		`<row r="9">`+inline("B9", "Total")+`<c r="D9"><v>7</v></c><c r="E9" t="s"><v>99</v></c></row></sheetData>`+
-		`<mergeCells><mergeCell ref="B2:E2"/><mergeCell ref="B5:B6"/></mergeCells>`))
-	check.OK(t, err)
-	want := "## Main\n\nPrices of 2024\n\n| What | From | 2024 | Share |\n|---|---|---|---|\n| Toll | 2024-05-01 | 0.3 | 25% |\n" +
-		"| Toll | 2024-05-01 18:00 | TRUE | #DIV/0! |\n| Ferry & more | 36:00 | 45000 | a\\|b |\n\n" +
-		"| What | From | 2024 | Share |\n|---|---|---|---|\n| Total |  | 7 |  |\n\n"
-	check.Equal(t, f.Document.Text, want, "(-want +got)")
-	for word, place := range map[string]string{"Prices of": "Main!2", "25%": "Main!5", "#DIV": "Main!6", "Ferry": "Main!7", "Total": "Main!9", "What": "Main!4"} {
-		check.Equal(t, f.Place(strings.Index(f.Document.Text, word)), place, "%q is at", word)
-	}
-	fields := graphrag.Fields{"folder": "b", "kind": "xlsx", "title": "The Prices", "author": "Ada", "keywords": []string{"toll", "bridge"},
-		"created": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
-	diff := cmp.Diff(fields, f.Document.Fields)
-	check.True(t, diff == "" && f.Document.Title == "The Prices", "%q, fields (-want +got):\n%s", f.Document.Title, diff)
-}
-
-func TestSlides(t *testing.T) {
-	p := func(s, properties string) string {
-		return `<a:p>` + properties + `<a:r><a:t>` + s + `</a:t></a:r></a:p>`
-	}
-	sp := func(holder, body string) string {
-		return `<p:sp><p:nvSpPr><p:nvPr>` + holder + `</p:nvPr></p:nvSpPr><p:txBody>` + body + `</p:txBody></p:sp>`
-	}
-	cell := func(s, a string) string {
-		return `<a:tc` + a + `><a:txBody>` + p(s, "") + `</a:txBody></a:tc>`
-	}
-	f, err := options.Read("a.pptx", parts(t,
-		"_rels/.rels", rels("officeDocument", "deck/show.xml"),
-		"docProps/core.xml", `<c><dc:title>PowerPoint Presentation</dc:title></c>`,
-		"deck/show.xml", `<p:presentation><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/><p:sldId id="258" r:id="r3"/></p:sldIdLst></p:presentation>`,
-		"deck/_rels/show.xml.rels", rels("slide", "slides/a.xml", "slide", "slides/b.xml", "slide", "slides/c.xml"),
-		"deck/slides/a.xml", `<p:sld show="0">`+sp(`<p:ph type="title"/>`, p("hidden", ""))+`</p:sld>`,
-		"deck/slides/b.xml", `<p:sld>`+sp(`<p:ph idx="1"/>`, p("red", "")+p("no net", `<a:pPr lvl="1"/>`))+sp("", p("Beside.", ""))+
-			sp(`<p:ph type="title"/>`, p("Lights", ""))+sp(`<p:ph type="sldNum"/>`, p("1", ""))+
-			`<mc:AlternateContent><mc:Choice>`+sp("", p("once", ""))+`</mc:Choice><mc:Fallback>`+sp("", p("twice", ""))+`</mc:Fallback></mc:AlternateContent></p:sld>`,
-		"deck/slides/_rels/b.xml.rels", rels("notesSlide", "../notes/b.xml", "hyperlink", "http://127.0.0.1:1/x"),
-		"deck/notes/b.xml", `<p:notes>`+sp(`<p:ph type="body"/>`, p("Say it.", "")+p("Slowly.", ""))+`</p:notes>`,
-		"deck/slides/c.xml", `<p:sld><p:graphicFrame><a:tbl><a:tr>`+cell("Light", "")+cell("Meaning", "")+`</a:tr><a:tr>`+cell("red", ` rowSpan="2"`)+cell("no net", "")+
-			`</a:tr><a:tr>`+cell("", ` vMerge="1"`)+cell("fire", "")+`</a:tr></a:tbl></p:graphicFrame></p:sld>`))
-	check.OK(t, err)
-	want := "## Lights\n\n- red\n    - no net\n\nBeside.\n\nonce\n\nNotes: Say it.\n\nSlowly.\n\n" +
-		"## Slide 3\n\n| Light | Meaning |\n|---|---|\n| red | no net |\n| red | fire |\n\n"
-	diff := cmp.Diff(want, f.Document.Text)
-	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
-	a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire"))
-	check.True(t, a == "slide 1" && b == "slide 3", "places %s, %s", a, b)
-}
-
-func TestOpenText(t *testing.T) {
-	cell := func(s, a string) string {
-		return `<table:table-cell` + a + `><text:p>` + s + `</text:p></table:table-cell>`
-	}
-	f, err := options.Read("a.odt", parts(t,
-		"meta.xml", `<m><dc:title>Van</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>`+
-			`<dc:date>2024-05-01T10:00:00.5</dc:date></m>`,
-		"content.xml", `<d><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/></office:automatic-styles><office:body>`+
-			`<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:p text:style-name="P1">The Van</text:p>`+
-			`<text:h text:outline-level="2">Lights</text:h><text:p>It<text:s text:c="3"/>is <text:span>red</text:span>.<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>At night.</text:p></text:note-body></text:note>`+
-			`<office:annotation><text:p>no</text:p></office:annotation></text:p>`+
-			`<text:list><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item></text:list>`+
-			`<table:table><table:table-row>`+cell("Light", "")+cell("Meaning", ` table:number-columns-spanned="2"`)+`<table:covered-table-cell/></table:table-row><table:table-row>`+
-			cell("red", "")+cell("no", "")+cell("net", "")+`</table:table-row><table:table-row><table:covered-table-cell/>`+cell("a", "")+`</table:table-row></table:table><text:p>End.</text:p></office:body></d>`))
-	check.OK(t, err)
-	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
-	check.Equal(t, f.Document.Text, want, "(-want +got)")
-	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "edited": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
-	diff := cmp.Diff(fields, f.Document.Fields)
-	check.True(t, diff == "" && f.Place(strings.Index(want, "End.")) == "¶9", "%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
-}
-
-func TestEbook(t *testing.T) {
-	opf := `<package><metadata><dc:title>The Whale</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bob</dc:creator><dc:date>1851-10-18</dc:date></metadata>` +
-		`<manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="b" href="two%20b.xhtml#x"/><item id="a" href="../one.xhtml"/><item id="x" href="http://127.0.0.1:1/x"/></manifest>` +
-		`<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="x"/><itemref idref="b"/></spine></package>`
-	f, err := options.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
-		"o/two b.xhtml", "<h1>Chapter Two</h1><p>It swims.</p><p>It sings.</p>", "one.xhtml", "<title>x</title><p>It begins.</p>", "o/nav.xhtml", "<p>contents</p>",
-		"META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/></e>`))
-	check.OK(t, err)
-	want := "It begins.\n\n# Chapter Two\n\nIt swims.\n\nIt sings.\n"
-	fields := graphrag.Fields{"folder": ".", "kind": "epub", "title": "The Whale", "author": "Ada; Bob", "date": time.Date(1851, 10, 18, 0, 0, 0, 0, time.UTC)}
-	diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields)
-	check.True(t, diff == "" && f.Document.Title == "The Whale", "%q (-want +got):\n%s", f.Document.Title, diff)
-	a, b := f.Place(3), f.Place(strings.Index(want, "sings"))
-	check.True(t, a == "one.xhtml ¶1" && b == "Chapter Two ¶3", "places %s, %s", a, b)
 }
 
 func TestMail(t *testing.T) {
@@ -200,6 +101,26 @@ func TestNotebook(t *testing.T) {
 	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
 	a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End."))
 	check.True(t, a == "cell 2" && b == "cell 5", "places %s, %s", a, b)
+}
+
+// A case is a name, the title, the fields, the text, places of words, and the parts of the archive in turn.
+func TestArchives(t *testing.T) {
+	for _, row := range check.Rows(t, "testdata/archives.txt") {
+		f := read(t, row[0], string(parts(t, row[5:]...)))
+		check.Equal(t, []string{f.Document.Title, fmt.Sprint(f.Document.Fields), f.Document.Text}, row[1:4], row[0])
+		for at := range strings.SplitSeq(row[4], "|") {
+			word, place, _ := strings.Cut(at, "=")
+			check.Equal(t, f.Place(strings.Index(f.Document.Text, word)), place, "%s: %q is at", row[0], word)
+		}
+	}
+}
+
+func TestHostileWord(t *testing.T) {
+	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
+		check.Fails(t, check.Err(options.Read(name+".docx", []byte(data))), name)
+	}
+	check.Fails(t, check.Err(options.Read("bomb.docx", docx(t, "<w:p><w:t>"+strings.Repeat("a", 20<<20)+"</w:t></w:p>"))), "unpacks", "a bomb")
+	check.Fails(t, check.Err(options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000)))), "deep", "deep XML")
 }
 
 // A file that is not read has an error with its name and the reason.
@@ -300,27 +221,6 @@ func docx(t testing.TB, body string) []byte {
 	return parts(t, "word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>`,
 		"docProps/core.xml", `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>The Manual</dc:title><dc:creator>A</dc:creator></cp:coreProperties>`,
 		"word/document.xml", `<w:document xmlns:w="w"><w:body>`+body+`</w:body></w:document>`)
-}
-
-func TestWord(t *testing.T) {
-	p := func(s string) string { return "<w:p><w:r><w:t>" + s + "</w:t></w:r></w:p>" }
-	cell := func(s string) string { return "<w:tc>" + p(s) + "</w:tc>" }
-	f, err := options.Read("a.docx", docx(t, `<w:p><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr><w:r><w:t>Lights</w:t></w:r></w:p>`+
-		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
-		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
-		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
-	check.OK(t, err)
-	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
-	diff := cmp.Diff(want, f.Document.Text)
-	check.True(t, diff == "" && f.Document.Title == "The Manual", "%q (-want +got):\n%s", f.Document.Title, diff)
-	check.Equal(t, f.Place(strings.Index(want, "End.")), "¶6", "the end is at")
-	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
-		check.Fails(t, check.Err(options.Read(name+".docx", []byte(data))), name)
-	}
-	_, err = options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20))))
-	check.Fails(t, err, "unpacks", "a bomb")
-	_, err = options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000)))
-	check.Fails(t, err, "deep", "deep XML")
 }
 
 func FuzzRead(f *testing.F) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pdf reads the text of PDF files, page by page, for package load:
+// Package pdf reads the text of PDF files, page by page and column by column, for package load:
 //
 //	files := pdf.New(pdf.Options{})
 //	defer files.Close()

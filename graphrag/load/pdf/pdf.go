@@ -150,12 +150,12 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 	}
 	written := make(map[string]bool)
 	for i := range count.PageCount {
-		page, err := parser.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}}})
+		text, err := pageText(parser, requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}})
 		if err != nil {
 			return "", nil, fmt.Errorf("page %d: %w", i+1, err)
 		}
-		pages = append(pages, page.Text)
-		for _, word := range letters.FindAllString(page.Text, -1) {
+		pages = append(pages, text)
+		for _, word := range letters.FindAllString(text, -1) {
 			written[strings.ToLower(word)] = true
 		}
 	}

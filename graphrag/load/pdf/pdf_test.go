@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// file is a PDF with a line of text on each page.
+// file is a PDF with a line of text, or with what draws it, on each page.
 func file(trailer string, pages ...string) []byte {
 	var b bytes.Buffer
 	var at []int
@@ -35,8 +36,8 @@ func file(trailer string, pages ...string) []byte {
 	object("<</Title(Router manual)>>")
 	for i, text := range pages {
 		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents %d 0 R>>", 6+2*i))
-		content := ""
-		if text != "" {
+		content := text
+		if text != "" && !strings.HasPrefix(text, "BT ") {
 			content = "BT /F 12 Tf 72 700 Td (" + text + ") Tj ET"
 		}
 		object(fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
@@ -77,6 +78,23 @@ func TestRead(t *testing.T) {
 	// The parser still works after that.
 	f, err = r.Read("b.pdf", good)
 	check.True(t, err == nil && f.Document.Text == "The light is red.\n", "%+v, %v", f, err)
+}
+
+// Many files draw columns from top to bottom across the page. Tables are read row by row. A case has a name, the
+// distance of columns, how much lower each is than the one before, rows, and the text.
+func TestColumns(t *testing.T) {
+	r := pdf.New(pdf.Options{Slow: true})
+	defer r.Close()
+	for _, row := range check.Rows(t, "testdata/columns.txt") {
+		distance, drop := check.Of(strconv.Atoi(row[1])).OK(t), check.Of(strconv.Atoi(row[2])).OK(t)
+		var b strings.Builder
+		for i, line := range strings.Split(row[3], "\n") {
+			for k, cell := range strings.Split(line, "|") {
+				fmt.Fprintf(&b, "BT /F 10 Tf %d %d Td (%s) Tj ET\n", 40+distance*k, 700-12*i-drop*k, cell)
+			}
+		}
+		check.Equal(t, check.Of(r.Read("a.pdf", file("", b.String()))).OK(t).Document.Text, row[4], row[0])
+	}
 }
 
 // A form that draws itself twice would take unlimited memory; the error is one sentence.
