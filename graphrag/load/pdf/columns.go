@@ -19,15 +19,14 @@ import (
 // lineHyphens are the characters that the parser writes for a hyphen at the end of a line.
 const lineHyphens = "\x02\ufffe"
 
-// Limits of columns: lines in each; the greatest distance between lines in line heights, and if the lower line
-// is alone; pieces of lines. To find a page with columns, some of each sampledOf characters are looked at.
+// Limits of columns.
 const (
-	leastLines = 4
-	maxStep    = 2.5
-	maxAlone   = 1.6
-	maxPieces  = 2000
-	sampled    = 96
-	sampledOf  = 3 * sampled
+	leastLines = 4           // lines that have a line of another column beside them, in each column
+	maxStep    = 2.5         // distance to the line above, in line heights, of a line with another one beside it
+	maxAlone   = 1.6         // the same of other lines
+	maxPieces  = 2000        // pieces of lines
+	sampled    = 96          // of each sampledOf characters, those among which a gap is sought: others cost time
+	sampledOf  = 3 * sampled // without showing more pages with columns
 )
 
 // page is the text of a page in the order of the file, which often is from top to bottom across all columns.
@@ -188,7 +187,7 @@ func together(pieces []piece) (columns [][2]float64, n int) {
 				wider[k] = c
 			}
 		}
-		if lowest-b.top > most*b.high() || n > 0 && k == 0 {
+		if n > maxPieces || lowest-b.top > most*b.high() || n > 0 && k == 0 {
 			return columns, n
 		}
 		lowest, columns = min(lowest, b.top), wider[:k+1]
