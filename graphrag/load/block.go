@@ -8,10 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -331,14 +330,16 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// unstruck returns a text without struck text, and its mapping to s. Markdown, or else plain text, is also read
-// without comments and hidden elements, as it is displayed. Code is not changed.
-func unstruck(s string, markdown bool) (string, text.Mapping) {
-	if !strings.Contains(s, "~~") && !strings.Contains(s, "<") {
+// cuts are the marks around struck text and around comments, which are hidden where Markdown is displayed.
+var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</strike>"}, {"<!--", "-->"}}
+
+// unstruck returns a text without struck text and parts between marks, and its mapping to s. Code is not
+// changed.
+func unstruck(s string, marks [][2]string) (string, text.Mapping) {
+	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
 	}
 	w, open, from := writer{}, "", 0
-	indented, failed := false, make(map[string]int) // the line may be code; elements before the offset are not closed
 	for i, n := 0, 0; i < len(s); i += n {
 		rest := s[i:]
 		if i == 0 || s[i-1] == '\n' {
@@ -348,7 +349,6 @@ func unstruck(s string, markdown bool) (string, text.Mapping) {
 				n = len(line)
 				continue
 			}
-			indented = strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 		}
 		switch n = 1; rest[0] {
 		case '\\':
@@ -366,62 +366,20 @@ func unstruck(s string, markdown bool) (string, text.Mapping) {
 				from = i + n
 			}
 		case '<':
-			inner, tag := 0, rest[:tagName(rest)]
-			if strings.HasPrefix(rest, "<!--") && markdown {
-				inner = strings.Index(rest[:min(len(rest), 4*maxSpan)], "-->") + len("-->")
-			} else if i >= failed[tag] {
-				inner = hiddenLength(rest[:min(len(rest), maxBack)], markdown && !indented)
-			}
-			if inner > len("-->") {
-				w.add(s[from:i], from)
-				n = inner
-				from = i + n
-			} else if inner < 0 {
-				failed[tag] = i + maxBack
+			for _, c := range marks {
+				if !strings.HasPrefix(rest, c[0]) {
+					continue
+				}
+				if end := strings.Index(rest[:min(len(rest), 4*maxSpan)], c[1]); end > 0 {
+					w.add(s[from:i], from)
+					n = end + len(c[1])
+					from = i + n
+				}
 			}
 		}
 	}
 	w.add(s[from:], from)
 	return w.out.String(), w.mapping
-}
-
-// hiddenLength returns the length of the struck or, in Markdown, hidden element at the beginning of s;
-// 0 if there is none, -1 if it is not closed. A paragraph ends at a blank line.
-func hiddenLength(s string, markdown bool) int {
-	n := tagName(s)
-	if n == 0 || n == len(s) || s[1] == '/' {
-		return 0
-	}
-	name := strings.ToLower(s[1:n])
-	unread := written(name) == "del" || markdown && is(name, unseen+silent)
-	if !unread && (!markdown || s[n] == '>' && name != "dialog") {
-		return 0
-	}
-	z := html.NewTokenizer(strings.NewReader(s))
-	first := z.Next()
-	_, more := z.TagName()
-	if !unread && !strings.HasPrefix(attributes(name, "", z, more), " hidden") || first != html.StartTagToken || is(name, void) {
-		return 0
-	}
-	for at, depth := len(z.Raw()), 1; ; {
-		kind, raw := z.Next(), z.Raw()
-		tag, _ := z.TagName()
-		switch {
-		case kind == html.ErrorToken:
-			return -1
-		case kind == html.TextToken && name == "p" && bytes.Contains(raw, []byte("\n\n")):
-			return at + bytes.Index(raw, []byte("\n\n"))
-		case kind == html.StartTagToken && string(tag) == name && is(name, ended):
-			return at
-		case kind == html.StartTagToken && string(tag) == name:
-			depth++
-		case kind == html.EndTagToken && string(tag) == name:
-			depth--
-		}
-		if at += len(raw); depth == 0 {
-			return at
-		}
-	}
 }
 
 // struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing is struck.

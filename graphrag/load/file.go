@@ -108,11 +108,15 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file without struck text, and Markdown without comments and hidden HTML. Its title is the one in the front
+// Markdown reads a Markdown or text file without struck text and comments. Its title is the one in the front
 // matter, or the first line if that is a heading or a short line before an empty one, or the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
-	f.Document.Text, f.in.Mapping = unstruck(source, strings.HasPrefix(path.Ext(name), ".m"))
+	marks := cuts
+	if !strings.HasPrefix(path.Ext(name), ".m") {
+		marks = cuts[:len(cuts)-1]
+	}
+	f.Document.Text, f.in.Mapping = unstruck(source, marks)
 	f.finish(name, source)
 	return f
 }

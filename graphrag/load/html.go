@@ -82,8 +82,8 @@ func (p *pageText) node(n *html.Node) {
 		}
 	case n.Type != html.ElementNode || n.Data == "template" && attribute(n, "shadowrootmode") != "":
 		p.children(n)
-	case is(n.Data, silent) && n.Data[0] == 'r':
-	case is(n.Data, silent) || !p.all && (is(n.Data, furniture) || isHidden(n)):
+	case is(n.Data, " rp rt rtc "):
+	case is(n.Data, " audio canvas del mphantom svg template video ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
 		p.gap = true
 	case n.Namespace == "math":
 		outer := p.math

@@ -117,8 +117,6 @@ func (o *outline) read() {
 const (
 	unseen = " script style noscript iframe noembed noframes "
 	void   = " area base br col embed frame hr img input link meta param source track wbr "
-	// silent are elements within a line whose words are not read.
-	silent = " audio canvas del mphantom rp rt rtc svg template video "
 	// furniture are elements that belong to the site rather than to the page.
 	furniture = " nav footer button select textarea "
 	blocks    = " address article aside blockquote br caption center details dialog div dl dd dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
@@ -127,7 +125,7 @@ const (
 	// large are elements that do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
 	// within are elements within a line that can hide or raise words.
-	within = silent + " math ruby s strike sub sup title "
+	within = " audio canvas del math mphantom rp rt rtc ruby s strike sub sup svg template title video "
 	// ended are elements that end where the next of the kind begins, formatting those that HTML opens again in
 	// the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
