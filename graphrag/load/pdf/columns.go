@@ -21,9 +21,9 @@ const lineHyphens = "\x02\ufffe"
 
 // Limits of columns.
 const (
-	leastLines = 4           // lines that have a line of another column beside them, in each column
-	maxStep    = 2.5         // distance to the line above, in line heights, of a line with another one beside it
-	maxAlone   = 1.6         // the same of other lines
+	leastLines = 4           // lines of each column that are level with a line of another column
+	maxStep    = 2.5         // distance to the line above, in line heights, if another piece is on the same line
+	maxAlone   = 1.6         // the same if none is
 	maxPieces  = 2000        // pieces of lines
 	sampled    = 96          // of each sampledOf characters, those among which a gap is sought: others cost time
 	sampledOf  = 3 * sampled // without showing more pages with columns
