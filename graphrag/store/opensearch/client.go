@@ -129,6 +129,7 @@ func (c *client) once(ctx context.Context, r request, into any) error {
 	if c.o.Header != nil {
 		q.Header = c.o.Header.Clone()
 	}
+	q.Header.Set("Accept-Encoding", "identity") // in a fast network gzip takes more time than it saves
 	if data != nil {
 		q.Header.Set("Content-Type", cmp.Or(r.contentType, "application/json"))
 	}

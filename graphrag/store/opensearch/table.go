@@ -61,17 +61,21 @@ func (t *table) doc(r store.Record) (document, error) {
 
 func record(h result) (store.Record, error) {
 	var b body
-	if err := json.Unmarshal(h.Body, &b); err != nil {
-		return store.Record{}, fmt.Errorf("decode record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
+	v, err := decode(h, &b, &b.Vector)
+	return store.Record{ID: h.ID, Scope: b.Scope, Title: b.Title, Text: b.Text, Vector: v, Fields: b.Fields, Data: b.Data}, err
+}
+
+// decode decodes the body of a record, or the parts of it that into has, and returns the vector that it then
+// finds in packed.
+func decode(h result, into any, packed *[]byte) (v []float32, err error) {
+	if err = json.Unmarshal(h.Body, into); err == nil && len(*packed) > 0 {
+		v = make([]float32, len(*packed)/4)
+		_, err = binary.Decode(*packed, binary.LittleEndian, v)
 	}
-	r := store.Record{ID: h.ID, Scope: b.Scope, Title: b.Title, Text: b.Text, Fields: b.Fields, Data: b.Data}
-	if len(b.Vector) > 0 {
-		r.Vector = make([]float32, len(b.Vector)/4)
-		if _, err := binary.Decode(b.Vector, binary.LittleEndian, r.Vector); err != nil {
-			return r, fmt.Errorf("decode record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
-		}
+	if err != nil {
+		err = fmt.Errorf("decode record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
 	}
-	return r, nil
+	return v, err
 }
 
 func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
@@ -86,12 +90,9 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 	}
 	var records []store.Record
 	for _, id := range ids {
-		h, ok := found[id]
-		if err != nil || !ok {
-			continue
-		}
-		var r store.Record
-		if r, err = record(h); err == nil {
+		if h, ok := found[id]; ok && err == nil {
+			var r store.Record
+			r, err = record(h)
 			records = append(records, r)
 		}
 	}
@@ -148,9 +149,12 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 		found := make([][]store.Candidate, len(lists))
 		for i, list := range lists {
 			for _, h := range list {
-				r, errRecord := record(h)
-				err = cmp.Or(err, errRecord)
-				found[i] = append(found[i], store.Candidate{Record: r, Score: h.Score})
+				var b struct {
+					Vector []byte `json:"v"`
+				}
+				v, errVector := decode(h, &b, &b.Vector)
+				err = cmp.Or(err, errVector)
+				found[i] = append(found[i], store.Candidate{Record: store.Record{ID: h.ID, Vector: v}, Score: h.Score})
 			}
 		}
 		return found, err
@@ -197,9 +201,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	for i, list := range lists {
 		for _, h := range list {
 			t, errTriple := triple(h)
-			if errTriple != nil {
-				return nil, e.wrap("search", errTriple)
-			}
+			err = cmp.Or(err, errTriple)
 			out[i] = append(out[i], store.TripleHit{Triple: t, Score: h.Score})
 		}
 	}
@@ -259,13 +261,11 @@ func nearClauses(entity string, o store.Near) []object {
 // merge returns the triples that were found for Like, then the other ones, up to a limit.
 func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	seen := make(map[string]bool, len(liked))
-	for i, h := range slices.Concat(liked, listed) {
+	for _, h := range slices.Concat(liked, listed) {
 		if seen[h.ID] {
 			continue
 		}
-		if i < len(liked) {
-			seen[h.ID] = true
-		}
+		seen[h.ID] = true
 		if limit > 0 && len(out) == limit {
 			break
 		}
