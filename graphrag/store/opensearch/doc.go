@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package opensearch keeps indexes in OpenSearch 3 with its plugin for vectors: records,
-// words, vectors and triples behind the interfaces of graphrag/store, in shards and
-// replicas on any number of machines.
+// Package opensearch keeps indexes in OpenSearch 3 with its plugin for vectors: records, words, vectors and
+// triples behind the interfaces of graphrag/store, in shards and replicas on any number of machines.
 //
 //	s, err := opensearch.Open(ctx, []string{"http://a:9200", "http://b:9200"}, opensearch.Options{Shards: 3, Replicas: 1})
 //	c, err := s.Create(ctx, "corpus", schema)
