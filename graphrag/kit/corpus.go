@@ -193,7 +193,7 @@ type source struct{ table store.Table }
 func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chunk, error) {
 	records, err := t.Get(ctx, ids...)
 	if err == nil && len(records) != len(ids) {
-		err = fmt.Errorf("the store has %d of %d chunks, the first of them is %.80q: it was changed by something other than this system: index again", len(records), len(ids), ids[0])
+		err = fmt.Errorf("the store has %d of %d chunks, the first of them is %.80q: another program or system changed it: index again", len(records), len(ids), ids[0])
 	}
 	out := make([]graphrag.Chunk, len(records))
 	for i, r := range records {

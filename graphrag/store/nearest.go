@@ -12,19 +12,19 @@ import (
 
 // Candidate is a record that an engine found by its vector, with the similarity as the engine computes it.
 type Candidate struct {
-	Record
-	Score float64
+	ID     string
+	Vector []float32
+	Score  float64
 }
 
 // spare is the number of candidates that an exact search asks an engine for beyond K. It suffices unless many
 // records are almost equally similar to the query.
 const spare = 10
 
-// Nearest answers queries with the similarities and the order of package vector, in an engine that computes
-// similarities in float32 and in another order. Find returns the K best candidates of each query by the
-// engine's similarity, equal ones by id, or fewer if there are no more; of them ID and Vector are read. If a
-// search is exact, which it always is or by an Effort of 1, find is asked for more than K, and again for more
-// as long as a record that it left out may be among the K best.
+// Nearest answers queries with the similarities and the order of package vector, for an engine that rounds
+// otherwise. Find returns the K best candidates of each query by the engine's similarity, equal ones by id, or
+// fewer if there are no more. A search is exact by an Effort of 1, or if always is set. Then find is asked for
+// more than K, and again for more as long as a record that it left out may be among the K best.
 func (t TableSchema) Nearest(queries []VectorQuery, always bool, find func([]VectorQuery) ([][]Candidate, error)) ([][]Hit, error) {
 	hits := make([][]Hit, len(queries))
 	exact := make([]bool, len(queries))

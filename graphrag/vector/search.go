@@ -27,8 +27,8 @@ const (
 type Params struct {
 	// K is the number of rows that are wanted; none if it is 0 or less.
 	K int
-	// Keep, if set, reports whether a row may be found. It is called only for rows that would be found
-	// otherwise, or nearly so. It must return the same for a row throughout a search, may be called by several
+	// Keep, if set, reports whether a row may be found. It is called only for rows that are similar enough to
+	// be among the K best so far. It must return the same for a row throughout a search, may be called by several
 	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
 	// IDs, if not nil, are the only rows that are searched, ascending; all of them are read, whatever Share is.

@@ -21,12 +21,11 @@ const lineHyphens = "\x02\ufffe"
 
 // Limits of columns.
 const (
-	leastLines = 4           // lines of each column that are level with a line of another column
-	maxStep    = 2.5         // distance to the line above, in line heights, if another piece is on the same line
-	maxAlone   = 1.6         // the same if none is
-	maxPieces  = 2000        // pieces of lines
-	sampled    = 96          // of each sampledOf characters, those among which a gap is sought: others cost time
-	sampledOf  = 3 * sampled // without showing more pages with columns
+	leastLines = 4    // lines of each column that are level with a line of another column
+	maxStep    = 2.5  // distance to the line above, in line heights, if another piece is on the same line
+	maxAlone   = 1.6  // the same if none is
+	maxPieces  = 2000 // pieces of lines
+	sampled    = 96   // a gap is sought in these of each 3*sampled characters
 )
 
 // page is the text of a page in the order of the file, which often is from top to bottom across all columns.
@@ -81,7 +80,7 @@ func pageText(parser pdfium.Pdfium, of requests.Page) (string, error) {
 	p := &page{parser: parser, ref: open.TextPage, chars: utf16.Encode([]rune(text))}
 	words, gap := p.words(), false
 	for i := 1; i < len(words) && !gap; i++ {
-		gap = words[i][0]%sampledOf < sampled && p.char(words[i-1][1]-1).gap(p.char(words[i][0]))
+		gap = words[i][0]%(3*sampled) < sampled && p.char(words[i-1][1]-1).gap(p.char(words[i][0]))
 	}
 	if gap {
 		if ordered := p.ordered(p.pieces(words)); p.err == nil {
@@ -201,8 +200,7 @@ func byColumn(columns [][2]float64, pieces []piece) string {
 	if len(pieces) > maxPieces {
 		return ""
 	}
-	pieces = slices.Clone(pieces)
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.top, a.top) })
+	pieces = slices.SortedStableFunc(slices.Values(pieces), func(a, b piece) int { return cmp.Compare(b.top, a.top) })
 	var out strings.Builder
 	var all []piece
 	for _, c := range columns {
@@ -268,6 +266,5 @@ func isProse(lines []piece, column [2]float64) bool {
 			lines[i].begins = column[1]-above.right > .2*width || strings.ContainsAny(above.text[len(above.text)-1:], ".!?:;")
 		}
 	}
-	n := len(lines)
-	return n > 2 && bytes >= 15*n && 3*wide >= 2*n && 3*within >= n-1
+	return len(lines) > 2 && bytes >= 15*len(lines) && 3*wide >= 2*len(lines) && 3*within >= len(lines)-1
 }

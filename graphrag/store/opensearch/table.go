@@ -82,21 +82,22 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 	if err := t.open(ctx, false); err != nil {
 		return nil, t.wrap("get", err)
 	}
-	once := slices.Compact(slices.Sorted(slices.Values(ids)))
-	hits, err := t.c.get(ctx, t.index, once)
-	found := make(map[string]result, len(hits))
+	hits, err := t.c.get(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+	found := make(map[string]store.Record, len(hits))
 	for _, h := range hits {
-		found[h.ID] = h
+		r, errRecord := record(h)
+		found[h.ID], err = r, cmp.Or(err, errRecord)
+	}
+	if err != nil {
+		return nil, t.wrap("get", err)
 	}
 	var records []store.Record
 	for _, id := range ids {
-		if h, ok := found[id]; ok && err == nil {
-			var r store.Record
-			r, err = record(h)
+		if r, ok := found[id]; ok {
 			records = append(records, r)
 		}
 	}
-	return records, t.wrap("get", err)
+	return records, nil
 }
 
 func (t *table) Delete(ctx context.Context, ids ...string) error { return t.remove(ctx, ids) }
@@ -154,7 +155,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 				}
 				v, errVector := decode(h, &b, &b.Vector)
 				err = cmp.Or(err, errVector)
-				found[i] = append(found[i], store.Candidate{Record: store.Record{ID: h.ID, Vector: v}, Score: h.Score})
+				found[i] = append(found[i], store.Candidate{ID: h.ID, Vector: v, Score: h.Score})
 			}
 		}
 		return found, err
@@ -201,7 +202,9 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	for i, list := range lists {
 		for _, h := range list {
 			t, errTriple := triple(h)
-			err = cmp.Or(err, errTriple)
+			if errTriple != nil {
+				return nil, e.wrap("search", errTriple)
+			}
 			out[i] = append(out[i], store.TripleHit{Triple: t, Score: h.Score})
 		}
 	}
