@@ -189,12 +189,18 @@ func (c *Corpus) stored(ctx context.Context, from *source, s *mappings) (err1 er
 // source is the table from which a state reads chunks.
 type source struct{ table store.Table }
 
-// chunksOf reads chunks from a table.
+// chunksOf reads chunks from a table, which has to have all of them.
 func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chunk, error) {
-	records, err := t.Get(ctx, ids...)
-	if err == nil && len(records) != len(ids) {
-		err = fmt.Errorf("the store has %d of %d chunks, the first of them is %.80q: another program or system changed it: index again", len(records), len(ids), ids[0])
+	out, err := readChunks(ctx, t, ids)
+	if err == nil && len(out) != len(ids) {
+		err = fmt.Errorf("the store has %d of %d chunks, the first of them is %.80q: another program or system changed it: index again", len(out), len(ids), ids[0])
 	}
+	return out, err
+}
+
+// readChunks reads the chunks with some IDs, without those that do not exist.
+func readChunks(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chunk, error) {
+	records, err := t.Get(ctx, ids...)
 	out := make([]graphrag.Chunk, len(records))
 	for i, r := range records {
 		c, failed := r.Chunk()

@@ -331,11 +331,13 @@ func (k Kit) amount(q graphrag.Question) amount {
 // fill returns the evidence with further ranked chunks, as many as fit below the floor with everything that is
 // read. Chunks that are part of the evidence are left out.
 func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.Hit {
-	left := a.floor
+	out, left := slices.Clip(found.Evidence), a.floor
+	if left == 0 {
+		return out
+	}
 	for _, d := range found.Derived {
 		left -= tokens(d.Text)
 	}
-	out := slices.Clip(found.Evidence)
 	for _, h := range out {
 		left -= tokens(h.Chunk.Prompt())
 	}

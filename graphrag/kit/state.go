@@ -242,6 +242,22 @@ func (s *state) get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok
 	return chunks, ok, nil
 }
 
+// chunks returns the chunks with some IDs, without those that do not exist.
+func (s *state) chunks(ctx context.Context, ids []string) (list []graphrag.Chunk, err error) {
+	if s.pinned != nil {
+		return readChunks(ctx, s.pinned.chunks, ids)
+	}
+	for _, id := range ids {
+		of, _ := s.docs.docs.Get(id[:max(0, strings.LastIndexByte(id, '#'))])
+		for _, c := range of {
+			if c.ID == id {
+				list = append(list, c)
+			}
+		}
+	}
+	return list, nil
+}
+
 // acquire begins one use of the state; it returns false if the state is closed.
 func (s *state) acquire() bool {
 	for {

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -441,18 +440,24 @@ const mostSources = 1000
 // sourced adds to an answer the passages from which its cited facts and reports were made: for each citation
 // the passage with the most words of the sentence, the first one of several.
 func (s *state) sourced(ctx context.Context, a graphrag.Answer) (graphrag.Answer, error) {
-	at := make(map[string]int) // index in Sources by ID of the chunk
+	at, of := make(map[string]int), make(map[int][]graphrag.Chunk) // index in Sources by ID of the chunk, chunks by index in Derived
+	terms := make(map[string]map[string]bool)                      // terms by ID of the chunk
 	for _, c := range slices.Clip(a.Citations) {
 		if c.Of != graphrag.OfDerived {
 			continue
 		}
-		chunk, ok, err := s.nearest(ctx, a.Derived[c.Evidence].Provenance, a.Text[c.Start:c.End])
-		if err != nil {
-			return a, err
+		if _, ok := of[c.Evidence]; !ok {
+			ids := a.Derived[c.Evidence].Provenance.Chunks
+			chunks, err := s.chunks(ctx, ids[:min(len(ids), mostSources)])
+			if err != nil {
+				return a, err
+			}
+			of[c.Evidence] = chunks
 		}
-		if !ok {
+		if len(of[c.Evidence]) == 0 {
 			continue
 		}
+		chunk := closest(of[c.Evidence], a.Text[c.Start:c.End], terms)
 		n, listed := at[chunk.ID]
 		if !listed {
 			n = len(a.Sources)
@@ -464,32 +469,29 @@ func (s *state) sourced(ctx context.Context, a graphrag.Answer) (graphrag.Answer
 	return a, nil
 }
 
-// nearest returns the chunk of a provenance that has the most words of a sentence.
-func (s *state) nearest(ctx context.Context, from graphrag.Provenance, sentence string) (best graphrag.Chunk, ok bool, err error) {
-	wanted, most := text.Default().Terms(sentence), -1
-	compared := 0
-	for _, doc := range from.Docs {
-		chunks, _, err := s.get(ctx, doc)
-		if err != nil {
-			return best, false, err
+// closest returns the chunk that has the most words of a sentence, and caches the terms of chunks by their IDs.
+func closest(chunks []graphrag.Chunk, sentence string, terms map[string]map[string]bool) graphrag.Chunk {
+	best, most := chunks[0], -1
+	if len(chunks) == 1 {
+		return best
+	}
+	wanted := text.Default().Terms(sentence)
+	for _, c := range chunks {
+		if terms[c.ID] == nil {
+			terms[c.ID] = make(map[string]bool)
+			for _, t := range text.Default().Terms(c.Title + "\n" + c.Text) {
+				terms[c.ID][t] = true
+			}
 		}
-		for _, c := range chunks {
-			if _, among := slices.BinarySearch(from.Chunks, c.ID); !among || compared == mostSources {
-				continue
+		shared := 0
+		for _, t := range wanted {
+			if terms[c.ID][t] {
+				shared++
 			}
-			compared++
-			terms := text.Default().Terms(strings.Join([]string{c.Title, c.Text}, "\n"))
-			slices.Sort(terms)
-			shared := 0
-			for _, t := range wanted {
-				if _, has := slices.BinarySearch(terms, t); has {
-					shared++
-				}
-			}
-			if shared > most {
-				best, most, ok = c, shared, true
-			}
+		}
+		if shared > most {
+			best, most = c, shared
 		}
 	}
-	return best, ok, nil
+	return best
 }
