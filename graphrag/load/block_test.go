@@ -269,6 +269,30 @@ func TestFolder(t *testing.T) {
 	check.Is(t, err, context.Canceled, "a cancelled load")
 }
 
+// Documents are read one after the other.
+func TestDocuments(t *testing.T) {
+	var got []string
+	o := load.Options{Skipped: func(list []error) { got = append(got, fmt.Sprint(list)) }}
+	for d, err := range o.Documents(t.Context(), opened{fstest.MapFS{"a.md": {Data: []byte("first")}, "b.md": {Data: []byte("last")}, "c.zip": {}, "d.zip": {}}, &got}) {
+		check.OK(t, err)
+		got = append(got, d.Text)
+	}
+	check.Equal(t, got, []string{"a.md", "first", "b.md", "last", "[load: 2 files: unsupported kind of file (.zip)]"}, "the order")
+}
+
+// opened lists the files that are opened.
+type opened struct {
+	fstest.MapFS
+	names *[]string
+}
+
+func (o opened) Open(name string) (fs.File, error) {
+	if name != "." {
+		*o.names = append(*o.names, name)
+	}
+	return o.MapFS.Open(name)
+}
+
 func FuzzHTML(f *testing.F) {
 	f.Add(page)
 	for _, s := range []string{"", "<", "<table><td>a<table><tr><th>b", "<pre>```", "<li><li></ul></ul>x", "<title>a", "&#0;&amp;amp;", "<nav>x", "\xff<p>\x00",

@@ -176,24 +176,28 @@ func (a singleFile) Open(name string) (fs.File, error) {
 func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
 // Documents yields the files of a folder that the package can read, in the order of their paths, for a
-// [graphrag.System] to index. Other files are left out; [Options.Folder] reports them. A folder without any
+// [graphrag.System] to index. Other files are left out; Options.Skipped is told about them. A folder without any
 // file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)
 }
 
-// Documents is [Documents] with options.
+// Documents is [Documents] with options. It reads a file when the one before it was used, and calls Skipped.
 func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		files, _, err := o.Folder(ctx, fsys)
-		if err != nil {
-			yield(graphrag.Document{}, err)
-			return
-		}
-		for _, f := range files {
-			if !yield(f.Document, nil) {
+		some, skipped := false, []error(nil)
+		for f, err := range o.parsed(ctx, fsys) {
+			if err != nil {
+				skipped = append(skipped, err)
+			} else if some = true; !yield(f.Document, nil) {
 				return
 			}
+		}
+		if skipped = together(skipped); some && o.Skipped != nil {
+			o.Skipped(skipped)
+		}
+		if err := o.ended(ctx, some, skipped); err != nil {
+			yield(graphrag.Document{}, err)
 		}
 	}
 }
@@ -204,30 +208,44 @@ func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.D
 // extension, and the [File.Problem] of files that were read. It fails if nothing could be read, or with the
 // error of ctx.
 func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
-	for raw, err := range o.Files(ctx, fsys) {
-		var f *File
-		if err == nil {
-			f, err = o.Read(raw.Name, raw.Data)
-		}
+	for f, err := range o.parsed(ctx, fsys) {
 		if err != nil {
 			skipped = append(skipped, err)
 		} else {
 			files = append(files, f)
-			if f.Problem != nil {
-				skipped = append(skipped, f.Problem)
-			}
 		}
 	}
 	skipped = together(skipped)
-	if err = ctx.Err(); err != nil {
-		err = fmt.Errorf("load: %w", err)
-	} else if len(files) == 0 {
-		err = o.Nothing(skipped)
-	}
-	if err != nil {
+	if err = o.ended(ctx, len(files) > 0, skipped); err != nil {
 		return nil, skipped, err
 	}
 	return files, skipped, nil
+}
+
+// parsed yields the files of a folder, and the reasons for skipped files and the problems of others as errors.
+func (o Options) parsed(ctx context.Context, fsys fs.FS) iter.Seq2[*File, error] {
+	return func(yield func(*File, error) bool) {
+		for raw, err := range o.Files(ctx, fsys) {
+			var f *File
+			if err == nil {
+				f, err = o.Read(raw.Name, raw.Data)
+			}
+			if !yield(f, err) || err == nil && f.Problem != nil && !yield(nil, f.Problem) {
+				return
+			}
+		}
+	}
+}
+
+// ended returns the error of a folder that was read to its end.
+func (o Options) ended(ctx context.Context, some bool, skipped []error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	if !some {
+		return o.Nothing(skipped)
+	}
+	return nil
 }
 
 // Nothing returns the error for a folder without any readable file, which lists the most frequent kinds that
@@ -328,6 +346,8 @@ type Options struct {
 	// means the constants MaxFile and MaxFiles.
 	MaxFile  int64
 	MaxFiles int
+	// Skipped, if set, is called after the last of [Options.Documents] with what [Options.Folder] reports.
+	Skipped func([]error)
 }
 
 // The defaults of [Options].

@@ -372,6 +372,9 @@ func TestStore(t *testing.T) {
 		out, errs, err := ask(t, "", append([]string{"-store", place, "-system", "bm25"}, x.args...)...)
 		check.True(t, err == nil && strings.Contains(out, x.want), "%q: %q, %q, %v", x.args, out, errs, err)
 	}
+	write(t, dir, "owl.zip", "PK")
+	_, errs, err := ask(t, "", "-store", t.TempDir(), "-system", "bm25", "-docs", dir)
+	check.True(t, err == nil && strings.Contains(errs, "1 file: unsupported kind of file (.zip)"), "a skipped file: %q, %v", errs, err)
 	for want, args := range map[string][]string{
 		"has no documents":      {"-system", "wild", "What?"},
 		"-store can be used":    {"-system", "bm25"},

@@ -156,7 +156,7 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	}
 }
 
-// rows returns the documents of a file of records ([load.Rows]), whose problem it prints, or the files of a folder.
+// rows returns the documents of a file of records ([load.Rows]) or the files of a folder, and prints their problems.
 func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		if !slices.Contains([]string{".jsonl", ".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))) {
@@ -167,6 +167,11 @@ func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.D
 			}
 			o := cli.NewFiles()
 			defer o.Close() // only read
+			o.Skipped = func(list []error) {
+				for _, err := range list {
+					fmt.Fprintln(told, err)
+				}
+			}
 			o.Documents(ctx, files)(yield)
 			return
 		}
