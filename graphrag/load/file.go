@@ -176,7 +176,7 @@ func (a singleFile) Open(name string) (fs.File, error) {
 func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
 // Documents yields the files of a folder that the package can read, in the order of their paths, for a
-// [graphrag.System] to index. Other files are left out; Options.Skipped is told about them. A folder without any
+// [graphrag.System] to index. Options.Skipped gets the problems of other files. A folder without any
 // file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)

@@ -38,33 +38,27 @@
 	VMOVUPS D, 64(R11)(R8*1); \
 	LEAQ    (R11)(R8*2), R11
 
+// COPY512 begins a row like the first one.
+#define COPY512(L, H) \
+	VMOVAPS Z0, L; \
+	VMOVAPS Z1, H
+
 // BIAS512 begins the twelve rows of a tile.
 #define BIAS512(AT) \
 	MOVQ    AT, R11; \
 	VMOVUPS (R11), Z0; \
 	VMOVUPS 64(R11), Z1; \
-	VMOVAPS Z0, Z2; \
-	VMOVAPS Z1, Z3; \
-	VMOVAPS Z0, Z4; \
-	VMOVAPS Z1, Z5; \
-	VMOVAPS Z0, Z6; \
-	VMOVAPS Z1, Z7; \
-	VMOVAPS Z0, Z8; \
-	VMOVAPS Z1, Z9; \
-	VMOVAPS Z0, Z10; \
-	VMOVAPS Z1, Z11; \
-	VMOVAPS Z0, Z12; \
-	VMOVAPS Z1, Z13; \
-	VMOVAPS Z0, Z14; \
-	VMOVAPS Z1, Z15; \
-	VMOVAPS Z0, Z16; \
-	VMOVAPS Z1, Z17; \
-	VMOVAPS Z0, Z18; \
-	VMOVAPS Z1, Z19; \
-	VMOVAPS Z0, Z20; \
-	VMOVAPS Z1, Z21; \
-	VMOVAPS Z0, Z22; \
-	VMOVAPS Z1, Z23
+	COPY512(Z2, Z3); \
+	COPY512(Z4, Z5); \
+	COPY512(Z6, Z7); \
+	COPY512(Z8, Z9); \
+	COPY512(Z10, Z11); \
+	COPY512(Z12, Z13); \
+	COPY512(Z14, Z15); \
+	COPY512(Z16, Z17); \
+	COPY512(Z18, Z19); \
+	COPY512(Z20, Z21); \
+	COPY512(Z22, Z23)
 
 // SUM512 sums up a tile of twelve rows, and leaves AX and R11 free.
 #define SUM512(FMA) \
@@ -154,6 +148,21 @@ done512:
 	VPMULLD      Z28, Z24, L; \
 	VPMULLD      Z28, Z25, H
 
+// EACH512 does ROW for the twelve rows of a tile, with the numbers from the register AT on.
+#define EACH512(ROW, AT) \
+	ROW((AT), Z0, Z1); \
+	ROW(4(AT), Z2, Z3); \
+	ROW(8(AT), Z4, Z5); \
+	ROW(12(AT), Z6, Z7); \
+	ROW(16(AT), Z8, Z9); \
+	ROW(20(AT), Z10, Z11); \
+	ROW(24(AT), Z12, Z13); \
+	ROW(28(AT), Z14, Z15); \
+	ROW(32(AT), Z16, Z17); \
+	ROW(36(AT), Z18, Z19); \
+	ROW(40(AT), Z20, Z21); \
+	ROW(44(AT), Z22, Z23)
+
 // func codes12x32(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
 // depth and lda are in steps of four bytes; else as tiles12x32.
 TEXT ·codes12x32(SB), NOSPLIT, $0-96
@@ -176,18 +185,7 @@ tile512:
 	VMOVUPS (R11), Z24
 	VMOVUPS 64(R11), Z25
 	MOVQ    zeros+56(FP), R12
-	ZERO512((R12), Z0, Z1)
-	ZERO512(4(R12), Z2, Z3)
-	ZERO512(8(R12), Z4, Z5)
-	ZERO512(12(R12), Z6, Z7)
-	ZERO512(16(R12), Z8, Z9)
-	ZERO512(20(R12), Z10, Z11)
-	ZERO512(24(R12), Z12, Z13)
-	ZERO512(28(R12), Z14, Z15)
-	ZERO512(32(R12), Z16, Z17)
-	ZERO512(36(R12), Z18, Z19)
-	ZERO512(40(R12), Z20, Z21)
-	ZERO512(44(R12), Z22, Z23)
+	EACH512(ZERO512, R12)
 	ADDQ    $48, R12
 	MOVQ    R12, zeros+56(FP)
 	SUM512(VPDPBUSD)
@@ -199,18 +197,7 @@ done512:
 	MOVQ     bias+40(FP), R11
 	VMOVUPS  (R11), Z26
 	VMOVUPS  64(R11), Z27
-	SCALE512((R14), Z0, Z1)
-	SCALE512(4(R14), Z2, Z3)
-	SCALE512(8(R14), Z4, Z5)
-	SCALE512(12(R14), Z6, Z7)
-	SCALE512(16(R14), Z8, Z9)
-	SCALE512(20(R14), Z10, Z11)
-	SCALE512(24(R14), Z12, Z13)
-	SCALE512(28(R14), Z14, Z15)
-	SCALE512(32(R14), Z16, Z17)
-	SCALE512(36(R14), Z18, Z19)
-	SCALE512(40(R14), Z20, Z21)
-	SCALE512(44(R14), Z22, Z23)
+	EACH512(SCALE512, R14)
 	ADDQ     $48, R14
 	END512
 
@@ -338,6 +325,15 @@ tile256:
 	VPMULLD      (R11), Y14, L; \
 	VPMULLD      32(R11), Y14, H
 
+// EACH256 is EACH512 for six rows.
+#define EACH256(ROW, AT) \
+	ROW((AT), Y0, Y1); \
+	ROW(4(AT), Y2, Y3); \
+	ROW(8(AT), Y4, Y5); \
+	ROW(12(AT), Y6, Y7); \
+	ROW(16(AT), Y8, Y9); \
+	ROW(20(AT), Y10, Y11)
+
 // func codes6x16(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
 // R14 counts the columns of the panel's halves in bytes.
 TEXT ·codes6x16(SB), NOSPLIT, $0-96
@@ -358,12 +354,7 @@ rows256:
 
 tile256:
 	MOVQ    zeros+56(FP), R12
-	ZERO256((R12), Y0, Y1)
-	ZERO256(4(R12), Y2, Y3)
-	ZERO256(8(R12), Y4, Y5)
-	ZERO256(12(R12), Y6, Y7)
-	ZERO256(16(R12), Y8, Y9)
-	ZERO256(20(R12), Y10, Y11)
+	EACH256(ZERO256, R12)
 	SUM256(BYTES256)
 	MOVQ    $2, R12
 	SUBQ    R13, R12
@@ -374,12 +365,7 @@ tile256:
 	MOVQ    scales+32(FP), R11
 	ADDQ    R12, R11
 	MOVQ    rowScales+48(FP), R12
-	SCALE256((R12), Y0, Y1)
-	SCALE256(4(R12), Y2, Y3)
-	SCALE256(8(R12), Y4, Y5)
-	SCALE256(12(R12), Y6, Y7)
-	SCALE256(16(R12), Y8, Y9)
-	SCALE256(20(R12), Y10, Y11)
+	EACH256(SCALE256, R12)
 	CMPQ    R13, $1
 	JNE     next256
 	ADDQ    $24, R12
