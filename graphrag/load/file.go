@@ -346,7 +346,7 @@ type Options struct {
 	// means the constants MaxFile and MaxFiles.
 	MaxFile  int64
 	MaxFiles int
-	// Skipped, if set, is called after the last of [Options.Documents] with what [Options.Folder] reports.
+	// Skipped, if set, is called after the last of [Options.Documents] with the files that [Options.Folder] reports.
 	Skipped func([]error)
 }
 
