@@ -179,7 +179,11 @@ func TestKills(t *testing.T) {
 			c.kill(c.server)
 			c.serve()
 		}
-		check.Must(t, len(ended) <= 0, "the job ended after %d kills: %v", n, <-ended)
+		select {
+		case err := <-ended:
+			t.Fatalf("the job ended after %d kills: %v", n, err)
+		default:
+		}
 	}
 	check.OK(t, <-ended)
 	twice, total, once := 0, 0, c.models.paid()

@@ -372,8 +372,11 @@ type revision struct {
 	now    map[string][]int // lengths of the chunks of each changed document, nil for a deleted one
 }
 
-// atOnce is the number of documents that are cut and put in one batch.
-const atOnce = 1024
+// The largest number and size in bytes of documents that are cut and put in one batch.
+const (
+	atOnce      = 1024
+	bytesAtOnce = 16 << 20
+)
 
 func (w *revision) delete(ctx context.Context, ids []string) error {
 	old, err := w.lengths(ctx, ids)
@@ -453,7 +456,7 @@ func (w *revision) tally(id string, before, after []int) (gone []string) {
 // all puts documents, which may replace indexed ones.
 func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
 	some := make([]graphrag.Document, 0, atOnce)
-	put, seen := 0, make(map[string]bool)
+	put, size, seen := 0, 0, make(map[string]bool)
 	for doc, err := range docs {
 		if err == nil {
 			doc, err = doc.Normal()
@@ -467,12 +470,13 @@ func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 		if !w.fresh {
 			seen[doc.ID] = true
 		}
-		put++
-		if some = append(some, doc); len(some) == atOnce {
+		put, size = put+1, size+len(doc.Text)
+		if some = append(some, doc); len(some) == atOnce || size > bytesAtOnce {
 			if err := w.some(ctx, some); err != nil {
 				return err
 			}
-			some = some[:0]
+			clear(some)
+			some, size = some[:0], 0
 		}
 	}
 	if err := w.some(ctx, some); err != nil || !w.fresh {
