@@ -376,6 +376,16 @@ func TestOwnSplitter(t *testing.T) {
 	check.True(t, check.Err((kit.Cut{Splitter: lines}).Chunker()) != nil, "a splitter without a name is taken")
 }
 
+// Large documents are stored in several batches.
+func TestBatches(t *testing.T) {
+	var stored []int
+	f := kit.Frame{Name: "words", Kit: offline(t), Words: &bm25.Options{}, Common: kit.Common{Progress: func(s graphrag.IndexStats) { stored = append(stored, s.Documents) }}}
+	s := check.Of(kit.Open(t.Context(), f, check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t), "words")).OK(t)
+	large := strings.Repeat("owl ", 3<<20)
+	index(t, s, graphrag.Document{ID: "a.md", Text: large}, graphrag.Document{ID: "b.md", Text: large}, graphrag.Document{ID: "c.md", Text: "An owl."})
+	check.Equal(t, stored, []int{2, 3}, "documents after each batch")
+}
+
 // A change reports progress for the chunks first, then for each reply and for the stages; reading reports none.
 func TestProgress(t *testing.T) {
 	m := llmtest.NewScript("m").
