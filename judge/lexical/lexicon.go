@@ -156,7 +156,7 @@ func unitTable() map[string]unit {
 }
 
 // rewriting replaces a notation of numbers by digits with a decimal point. It applies to texts in which one of
-// the characters in needs is a numeral or beside a number.
+// the characters in needs is a numeral or next to a digit.
 type rewriting struct {
 	needs string
 	form  *regexp.Regexp
@@ -181,7 +181,7 @@ var rewritings = []rewriting{
 
 // plainNumbers rewrites numbers such as 10⁶, 2½, 1 500 000 and 0,5 as digits with a decimal point.
 func plainNumbers(text string) string {
-	near := besideNumbers(text)
+	near := nearNumbers(text)
 	for _, r := range rewritings {
 		if !strings.ContainsAny(string(near), r.needs) {
 			continue
@@ -197,14 +197,14 @@ func plainNumbers(text string) string {
 		}
 		if from > 0 {
 			text = out.String() + text[from:]
-			near = besideNumbers(text)
+			near = nearNumbers(text)
 		}
 	}
 	return text
 }
 
-// besideNumbers returns the digits and numerals of a text and the characters beside them.
-func besideNumbers(text string) (near []rune) {
+// nearNumbers returns the digits and numerals of a text and the characters next to them.
+func nearNumbers(text string) (near []rune) {
 	all := []rune(text)
 	for i, c := range all {
 		if unicode.IsNumber(c) {
