@@ -100,12 +100,8 @@ func TestHostileExcerpt(t *testing.T) {
 // ln(1+3.5/1.5) is 1.204: a text with "larvik" contains most of "fram larvik", one with
 // "fram" an eleventh of it.
 func TestFound(t *testing.T) {
-	docs := func(yield func(graphrag.Document, error) bool) {
-		for _, text := range []string{"fram larvik", "fram", "fram moon", "fram moon"} {
-			if !yield(graphrag.Document{ID: text, Text: text}, nil) {
-				return
-			}
-		}
+	docs := func() ([]graphrag.Document, error) {
+		return []graphrag.Document{{Text: "fram larvik"}, {Text: "fram"}, {Text: "fram moon"}, {Text: "fram moon"}}, nil
 	}
 	words := check.Of(countWords(t.Context(), docs)).OK(t)
 	hit := func(doc, text string) graphrag.Hit {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -189,18 +188,16 @@ type wordCounts struct {
 }
 
 // countWords counts the words of a corpus. It returns the first error of the stream, or the error of ctx.
-func countWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*wordCounts, error) {
+func countWords(ctx context.Context, documents func() ([]graphrag.Document, error)) (*wordCounts, error) {
 	analyzer, err := text.New(text.Options{NoStems: true})
-	if err != nil {
+	docs, unread := documents()
+	if err = cmp.Or(err, unread); err != nil {
 		return nil, fmt.Errorf("benchmark: counting the words of the corpus: %w", err)
 	}
 	w := &wordCounts{analyzer: analyzer, words: new(text.Vocabulary)}
 	var last []int32 // 1 + index of the last document with each word
-	for doc, err := range docs {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+	for _, doc := range docs {
+		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("benchmark: counting the words of the corpus: %w", err)
 		}
 		w.documents++

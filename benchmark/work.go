@@ -38,9 +38,10 @@ type state struct {
 	total    int
 	cells    int
 
-	// words and tokens count the words and tokens of the current domain when first called.
-	words  func() (*wordCounts, error)
-	tokens func() (int64, error)
+	// documents reads the documents of the current domain when first called; words and tokens count theirs.
+	documents func() ([]graphrag.Document, error)
+	words     func() (*wordCounts, error)
+	tokens    func() (int64, error)
 
 	mu      sync.Mutex // guards the counters; held while an event is reported
 	begun   int
@@ -196,18 +197,25 @@ func (s *state) runAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runDomain runs every system on a domain. Values that several systems derive alike from its documents are
-// computed once.
+// runDomain runs every system on a domain. Its documents are read once, and values that several systems derive
+// alike from them are computed once. Chunks are parts of the texts that are kept.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
-	s.words = sync.OnceValues(func() (*wordCounts, error) { return countWords(ctx, d.Documents()) })
-	s.tokens = sync.OnceValues(func() (n int64, err error) {
+	s.documents = sync.OnceValues(func() (all []graphrag.Document, err error) {
 		for doc, err := range d.Documents() {
-			if err != nil {
-				return 0, err
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return all, err
 			}
+			all = append(all, doc)
+		}
+		return all, nil
+	})
+	s.words = sync.OnceValues(func() (*wordCounts, error) { return countWords(ctx, s.documents) })
+	s.tokens = sync.OnceValues(func() (n int64, err error) {
+		docs, err := s.documents()
+		for _, doc := range docs {
 			n += int64(s.opts.CountTokens(doc.Text))
 		}
-		return n, nil
+		return n, err
 	})
 	// Memory is freed once per domain: doing it between systems would take a tenth of a run's time. The peak of
 	// a system thus includes garbage of the systems before it.
@@ -401,25 +409,24 @@ func (s *state) work(ctx context.Context, system System, e Entry, d Domain, miss
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
+	return cmp.Or(g.Wait(), ctx.Err())
 }
 
 // stream yields the documents of a domain and reports how many were read; it adds their sizes to bytes.
 func (s *state) stream(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		n := 0
-		for doc, err := range d.Documents() {
-			n++
+		docs, err := s.documents()
+		for i, doc := range docs {
 			*bytes += int64(len(doc.Text))
-			if n%32 == 1 {
-				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: n}, 0, 0)
+			if i%32 == 0 {
+				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: i + 1}, 0, 0)
 			}
-			if !yield(doc, err) {
+			if !yield(doc, nil) {
 				return
 			}
+		}
+		if err != nil {
+			yield(graphrag.Document{}, err)
 		}
 	}
 }

@@ -34,7 +34,9 @@ const (
 // is cut, since each chunk has a copy. It returns an error that names the document if its ID or Source has more
 // than 4096 bytes or is not UTF-8, an integer is beyond 2^53, or [Fields.Check] rejects its fields.
 func (d Document) Normal() (Document, error) {
-	d.Text, d.Title = strings.ToValidUTF8(d.Text, "\ufffd"), strings.ToValidUTF8(d.Title, "\ufffd")
+	if d.Title = strings.ToValidUTF8(d.Title, "\ufffd"); !utf8.ValidString(d.Text) {
+		d.Text = strings.ToValidUTF8(d.Text, "\ufffd")
+	}
 	if !utf8.ValidString(d.ID + d.Source) {
 		return d, fmt.Errorf("the document %.80q: its ID or source is not UTF-8", d.ID)
 	}
@@ -46,24 +48,23 @@ func (d Document) Normal() (Document, error) {
 	}
 	fields := make(Fields, len(d.Fields))
 	for name, v := range d.Fields {
-		list, ok := v.([]any)
-		switch texts, is := v.([]string); {
-		case is:
-			fields[name] = append([]string{}, texts...)
-			continue
-		case !ok:
+		switch v := v.(type) {
+		case []string:
+			fields[name] = append([]string{}, v...)
+		case []any:
+			texts := make([]string, len(v))
+			for i, x := range v {
+				var ok bool
+				if texts[i], ok = x.(string); !ok {
+					return d, fmt.Errorf("the document %.80q: field %.80q has a %T in a list of strings", d.ID, name, x)
+				}
+			}
+			fields[name] = texts
+		default:
 			if fields[name] = plain([]any{v})[0]; inexact(v) {
 				return d, fmt.Errorf("the document %.80q: field %.80q is %v, a whole number beyond 2^53: write it as a text", d.ID, name, v)
 			}
-			continue
 		}
-		texts := make([]string, len(list))
-		for i := range list {
-			if texts[i], ok = list[i].(string); !ok {
-				return d, fmt.Errorf("the document %.80q: field %.80q has a %T in a list of strings", d.ID, name, list[i])
-			}
-		}
-		fields[name] = texts
 	}
 	if d.Fields != nil {
 		d.Fields = fields

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -244,9 +245,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 		return answer{}, refused(errors.New("not a URL"))
 	}
 	req.Header.Set("User-Agent", f.o.Agent)
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	resp, err := c.Do(req)
 	if err != nil {
 		return answer{}, plain(err)
@@ -309,10 +308,8 @@ func (f *Fetcher) text(u *url.URL, a answer) (Page, error) {
 	if err != nil {
 		kind, _, _ = strings.Cut(http.DetectContentType(a.body), ";")
 	}
-	name, ext := path.Base("/"+u.Path), extensions[kind]
-	if ext == "" {
-		ext = strings.ToLower(path.Ext(name))
-	}
+	name := path.Base("/" + u.Path)
+	ext := cmp.Or(extensions[kind], strings.ToLower(path.Ext(name)))
 	body := a.body
 	if ext == ".html" || strings.HasPrefix(kind, "text/") {
 		if body, err = inUTF8(body, a.mime); err != nil {

@@ -3,6 +3,7 @@
 package multihop
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/csv"
@@ -222,10 +223,7 @@ func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 	seen := make(map[string]bool)
 	err = records(fsys, file, func(_ int, q benchQuestion) error {
 		it := benchmark.Item{
-			Type: benchTypes[q.Type], Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
-		}
-		if it.Type == "" {
-			it.Type = q.Type
+			Type: cmp.Or(benchTypes[q.Type], q.Type), Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
 		}
 		if _, known := bodies[q.Source]; !known {
 			return fmt.Errorf("the question is about %.80q, which %s does not have", q.Source, corpus)

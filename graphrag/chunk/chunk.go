@@ -194,9 +194,7 @@ type TokenOptions struct {
 // Tokens returns a splitter into windows of model tokens. A cut inside a rune is moved to the start of the
 // rune; Span.Tokens is the number of the window's tokens in the tokenization of the whole text.
 func Tokens(o TokenOptions) (Splitter, error) {
-	if o.Size == 0 {
-		o.Size = DefaultSize
-	}
+	o.Size = cmp.Or(o.Size, DefaultSize)
 	switch o.Overlap {
 	case 0:
 		o.Overlap = o.Size * DefaultOverlap / DefaultSize
@@ -269,9 +267,7 @@ type SentenceOptions struct {
 // tokens. Only a longer sentence is cut, between tokens. Spans do not overlap; white space belongs to the
 // sentence before it.
 func Sentences(o SentenceOptions) (Splitter, error) {
-	if o.MaxTokens == 0 {
-		o.MaxTokens = DefaultSize
-	}
+	o.MaxTokens = cmp.Or(o.MaxTokens, DefaultSize)
 	c := opt.Checks{Of: "chunk"}
 	opt.Min(&c, "MaxTokens", o.MaxTokens, 1)
 	if err := c.Err(); err != nil {

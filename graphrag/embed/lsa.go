@@ -138,10 +138,8 @@ func (m *LSA) Dim() int { return m.dim }
 // EmbedDocuments returns a vector for each text, of length 1 or all zeros.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
-	err := par.Ranges(ctx, len(texts), grain, m.workers, func(_, lo, hi int) error {
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			vectors[i] = m.embed(texts[i])
-		}
+	err := par.Each(ctx, len(texts), m.workers, func(i int) error {
+		vectors[i] = m.embed(texts[i])
 		return nil
 	})
 	if err != nil {
@@ -303,8 +301,16 @@ func sumRest[F float](out []F, from int, x []F, cols []int32, vals []float32) {
 	width := len(out)
 	out = out[from:]
 	clear(out)
-	for k, c := range cols {
-		row, val := x[int(c)*width+from:][:len(out)], F(vals[k])
+	row := func(k int) []F { return x[int(cols[k])*width+from:][:len(out)] }
+	for ; len(cols) >= 4; cols, vals = cols[4:], vals[4:] { // four at a time, still in order
+		a, b, c, d := row(0), row(1), row(2), row(3)
+		va, vb, vc, vd := F(vals[0]), F(vals[1]), F(vals[2]), F(vals[3])
+		for i := range out {
+			out[i] = out[i] + F(va*a[i]) + F(vb*b[i]) + F(vc*c[i]) + F(vd*d[i])
+		}
+	}
+	for k := range cols {
+		row, val := row(k), F(vals[k])
 		for i, f := range row {
 			out[i] += F(val * f)
 		}

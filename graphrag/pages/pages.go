@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -115,9 +116,7 @@ func (o Options) Defaults() Options {
 		}
 		*of = max(*of, 0)
 	}
-	if o.Longest == 0 {
-		o.Longest = chunk.DefaultSize
-	}
+	o.Longest = cmp.Or(o.Longest, chunk.DefaultSize)
 	if o.Count == nil {
 		o.Count = tokens.Cl100k().Count
 	}

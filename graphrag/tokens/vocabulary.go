@@ -237,13 +237,10 @@ type pattern struct {
 	table *[1 << 16]class
 }
 
-// class returns the class and the length of the character at i; length 0 at the end of s.
+// class returns the class and the length of the character at i. The end of s is U+FFFD, a symbol, of length 0.
 func (p pattern) class(s string, i int) (class, int) {
-	if i >= len(s) {
-		return symbol, 0
-	}
-	if c := s[i]; c < utf8.RuneSelf {
-		return p.table[c], 1
+	if i < len(s) && s[i] < utf8.RuneSelf {
+		return p.table[s[i]], 1
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
 	if r < 1<<16 {
@@ -255,7 +252,10 @@ func (p pattern) class(s string, i int) (class, int) {
 // run returns the offset after the run of characters from i on that are in the set.
 func (p pattern) run(s string, i int, in set) int {
 	for i < len(s) {
-		c, n := p.class(s, i)
+		c, n := p.table[s[i]], 1
+		if s[i] >= utf8.RuneSelf {
+			c, n = p.class(s, i)
+		}
 		if !c.in(in) {
 			return i
 		}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -154,8 +155,8 @@ func unitTable() map[string]unit {
 	return out
 }
 
-// rewriting replaces a notation of numbers by digits with a decimal point. It applies to texts that contain one
-// of the characters in needs.
+// rewriting replaces a notation of numbers by digits with a decimal point. It applies to texts in which one of
+// the characters in needs is a numeral or next to a digit.
 type rewriting struct {
 	needs string
 	form  *regexp.Regexp
@@ -173,45 +174,50 @@ var rewritings = []rewriting{
 	}},
 	{"/", regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
 	{".,", regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
-	{",", regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
-	{" .'’\u00a0\u202f\u2009", regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
+	{",", regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return noDigits.ReplaceAllString(g[1], "") + "." + g[2] }},
+	{" .'’\u00a0\u202f\u2009", regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return noDigits.ReplaceAllString(g[1], "") + g[2] }},
 	{",", regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
 // plainNumbers rewrites numbers such as 10⁶, 2½, 1 500 000 and 0,5 as digits with a decimal point.
 func plainNumbers(text string) string {
+	near := nearNumbers(text)
 	for _, r := range rewritings {
-		if !strings.ContainsAny(text, r.needs) {
+		if !strings.ContainsAny(string(near), r.needs) {
 			continue
 		}
 		var out strings.Builder
 		from := 0
-		for _, at := range r.form.FindAllStringSubmatchIndex(text, -1) {
+		for _, at := range r.form.FindAllStringIndex(text, -1) {
 			if begin, end := text[:at[0]], text[at[1]:]; touches(begin[max(0, len(begin)-1):]) || end != "" && (touches(end[:1]) && end[0] != '.' && end[0] != ',' || len(end) > 1 && (end[0] == '.' || end[0] == ',') && end[1] >= '0' && end[1] <= '9') {
 				continue
 			}
-			groups := make([]string, len(at)/2)
-			for i := range groups {
-				if at[2*i] >= 0 {
-					groups[i] = text[at[2*i]:at[2*i+1]]
-				}
-			}
-			out.WriteString(text[from:at[0]] + r.plain(groups))
+			out.WriteString(text[from:at[0]] + r.plain(r.form.FindStringSubmatch(text[at[0]:at[1]])))
 			from = at[1]
 		}
 		if from > 0 {
 			text = out.String() + text[from:]
+			near = nearNumbers(text)
 		}
 	}
 	return text
+}
+
+// nearNumbers returns the digits and numerals of a text and the characters next to them.
+func nearNumbers(text string) (near []rune) {
+	all := []rune(text)
+	for i, c := range all {
+		if unicode.IsNumber(c) {
+			near = append(near, all[max(0, i-1):min(i+2, len(all))]...)
+		}
+	}
+	return near
 }
 
 // touches reports whether a character belongs to the number or word next to it.
 func touches(c string) bool {
 	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
 }
-
-func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
 
 var noDigits = regexp.MustCompile(`[^0-9]`)
 

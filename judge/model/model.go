@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -64,9 +65,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // New returns the judge that asks m. It fails if the profile is unknown or m is nil.
 func New(m llm.Model, o Options) (*Judge, error) {
-	if o.Profile == "" {
-		o.Profile = Joint
-	}
+	o.Profile = cmp.Or(o.Profile, Joint)
 	version, ok := versions[o.Profile]
 	if !ok {
 		return nil, fmt.Errorf("judge: there is no profile %q: want %s or %s", o.Profile, Joint, Paper)
@@ -367,9 +366,7 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 	var t protocol.Trace
 	seed := prompts.NewFence(append(slices.Clip(items), r.Text)...).Nonce()
 	ask := func(open []protocol.Item) llm.Request {
-		list := protocol.Listed(open, func(it protocol.Item) string {
-			return it.Pick(items, r.Right, r.Wrong)
-		})
+		list := protocol.Listed(open, func(it protocol.Item) string { return it.Pick(items, r.Right, r.Wrong) })
 		f := prompts.NewFence(list)
 		return protocol.Request(templates, "judge-rule", "rule", map[string]any{"Nonce": f.Nonce(), "Rule": r.Text, "Items": f.Wrap("items", list)})
 	}
@@ -377,9 +374,7 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 	if err != nil {
 		var v judge.Verdict
 		v, err = t.Failure(ctx, err)
-		for i := range verdicts {
-			verdicts[i] = v
-		}
+		verdicts = slices.Repeat([]judge.Verdict{v}, len(verdicts))
 	}
 	return Ruling{verdicts, t.Protocol, t.Usage}, err
 }

@@ -232,15 +232,13 @@ func (s *searcher) byTerms(chunks, known []int32) {
 func (s *searcher) runs(chunks []int32) map[int32]int {
 	lengths := make(map[int32]int)
 	chunks = slices.Sorted(slices.Values(chunks))
-	for lo := 0; lo < len(chunks); {
-		hi := lo + 1
-		for hi < len(chunks) && chunks[hi] == chunks[hi-1]+1 && s.corpus.Chunks[chunks[hi]].Doc == s.corpus.Chunks[chunks[lo]].Doc {
+	for lo, hi := 0, 0; lo < len(chunks); lo = hi {
+		for hi = lo + 1; hi < len(chunks) && chunks[hi] == chunks[hi-1]+1 && s.corpus.Chunks[chunks[hi]].Doc == s.corpus.Chunks[chunks[lo]].Doc; {
 			hi++
 		}
 		for _, c := range chunks[lo:hi] {
 			lengths[c] = hi - lo
 		}
-		lo = hi
 	}
 	return lengths
 }
@@ -263,7 +261,7 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 	t := &termIndex{analyzer: nouns{text.Default()}}
 	number := new(text.Vocabulary).Numbering(t.analyzer)
 	t.words = number.Terms()
-	var edges []graph.Edge
+	var sentences [][]int32
 	for i, c := range chunks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -274,9 +272,7 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 			for _, term := range found {
 				counts[term]++
 			}
-			for sentence := range slices.Chunk(found, maxTerms) {
-				edges = appendPairs(edges, sentence)
-			}
+			sentences = slices.AppendSeq(sentences, slices.Chunk(found, maxTerms))
 		}
 		t.chunks = append(t.chunks, make([][]posting, t.words.Len()-len(t.chunks))...)
 		for term, n := range counts {
@@ -284,29 +280,40 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 		}
 	}
 	var err error
-	t.graph, err = graph.New(t.words.Len(), edges)
+	t.graph, err = graph.New(t.words.Len(), pairs(t.words.Len(), sentences))
 	return t, err
 }
 
 // inOrder returns the terms of a text, with repetitions.
 func (t *termIndex) inOrder(number *text.Numbering, s string) (found []int32) {
 	number.Text(s, func(terms []int32) bool {
-		for _, term := range terms {
-			if term >= 0 {
-				found = append(found, term)
-			}
-		}
+		found = append(found, terms...)
 		return true
 	})
-	return found
+	return slices.DeleteFunc(found, func(term int32) bool { return term < 0 })
 }
 
-// appendPairs appends the pairs of different terms in a sentence.
-func appendPairs(edges []graph.Edge, sentence []int32) []graph.Edge {
-	for i, a := range sentence {
-		for _, b := range sentence[i+1:] {
-			if a != b {
-				edges = append(edges, graph.Edge{From: a, To: b, Weight: 1})
+// pairs returns the pairs of different terms in a sentence, each weighted by the number of times they are in one.
+func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
+	in := make([][]int32, terms) // sentences of each term, as often as it occurs in them
+	for i, sentence := range sentences {
+		for _, term := range sentence {
+			in[term] = append(in[term], int32(i))
+		}
+	}
+	last := make([]int, terms) // number of edges when the last edge from each term was added
+	for b, all := range in {
+		earlier := len(edges)
+		for _, i := range all {
+			for _, a := range sentences[i] {
+				if int(a) >= b {
+					continue
+				}
+				if last[a] <= earlier {
+					edges = append(edges, graph.Edge{From: a, To: int32(b)})
+					last[a] = len(edges)
+				}
+				edges[last[a]-1].Weight++
 			}
 		}
 	}
@@ -357,10 +364,8 @@ func (t *termIndex) path(a, b int32) int {
 		near[n] = true
 	}
 	first := t.graph.Neighbors(a)
-	for _, n := range first {
-		if near[n] {
-			return 3
-		}
+	if slices.ContainsFunc(first, func(n int32) bool { return near[n] }) {
+		return 3
 	}
 	for _, n := range first {
 		for _, m := range t.graph.Neighbors(n) {

@@ -211,7 +211,7 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			nodes = append(nodes, int32(n))
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b int32) int { return cmp.Compare(likeness[b], likeness[a]) })
+	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Or(cmp.Compare(likeness[b], likeness[a]), cmp.Compare(a, b)) })
 	return tokens.Within(nodes, budget, func(n int32) int {
 		if int(n) < len(s.leaves) {
 			return s.count(s.hit(n, 0).Chunk.Titled())

@@ -459,12 +459,10 @@ var Vendors = map[string]func(model string, by *transport.Transport) (llm.Model,
 
 // OfVendors reports whether all names, except empty ones, have a prefix in Vendors.
 func OfVendors(names ...string) bool {
-	for _, name := range names {
-		if vendor, _, _ := strings.Cut(name, ":"); name != "" && Vendors[vendor] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool {
+		vendor, _, _ := strings.Cut(name, ":")
+		return name != "" && Vendors[vendor] == nil
+	})
 }
 
 // Model opens a model of Vendors, or from the server that the environment names.

@@ -191,11 +191,7 @@ func (s Settings) WriteOptions(w io.Writer) error {
 
 // Common returns the flags on chunks as options. In kit.Cut an overlap of 0 means the default, and -1 none.
 func (s Settings) Common() kit.Common {
-	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
-	if c.Cut.Overlap == 0 {
-		c.Cut.Overlap = -1
-	}
-	return c
+	return kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: cmp.Or(s.ChunkOverlap, -1)}, MaxPerDoc: s.ChunksPerDoc}
 }
 
 // WriteSystems lists all systems: names, source, and whether they need a model.

@@ -90,9 +90,7 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 	if err := errors.Join(store.CheckName("collection", name), schema.Check(), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("disk: create collection: %w", err)
 	}
-	if schema.Analyzer == "" {
-		schema.Analyzer = s.o.Analyzer.Name()
-	}
+	schema.Analyzer = cmp.Or(schema.Analyzer, s.o.Analyzer.Name())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.entry(name)

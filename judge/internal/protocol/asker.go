@@ -98,9 +98,7 @@ func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace
 	know := ChooseCanary(seed, all...)
 	texts = append(texts, know.Fact)
 	ask := func(open []Item) llm.Request {
-		list := Listed(open, func(it Item) string {
-			return it.Pick(statements, know.Restated, know.Falsehood)
-		})
+		list := Listed(open, func(it Item) string { return it.Pick(statements, know.Restated, know.Falsehood) })
 		f := prompts.NewFence(append(slices.Clip(texts), list)...)
 		passages := make([]string, len(texts))
 		for i, text := range texts {
