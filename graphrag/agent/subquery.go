@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,9 +77,7 @@ func (p *plan) add(s SubQuery, most int) {
 		return
 	case p.said[fold(s.Text)] != "":
 		p.note("sub-query %q says the same as %q", given, p.said[fold(s.Text)])
-		if p.names[given] == "" {
-			p.names[given] = p.said[fold(s.Text)]
-		}
+		p.names[given] = cmp.Or(p.names[given], p.said[fold(s.Text)])
 		return
 	case len(p.kept) == most:
 		p.note("sub-query %q is one too many: at most %d are asked", given, most)

@@ -102,9 +102,7 @@ func (o Options) resolve() (Options, error) {
 	opt.Range(&c, "B", o.B, 0, 1)
 	opt.Range(&c, "TitleWeight", o.TitleWeight, 0, maxTitleWeight)
 	o = o.Defaults()
-	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
-	}
+	o.Analyzer = cmp.Or[text.Analyzer](o.Analyzer, text.Default())
 	return o, c.Err()
 }
 

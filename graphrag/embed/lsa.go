@@ -49,9 +49,7 @@ func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	c := opt.Checks{Of: "embed: LSA"}
 	opt.Min(&c, "Dim", o.Dim, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
-	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
-	}
+	o.Analyzer = cmp.Or[text.Analyzer](o.Analyzer, text.Default())
 	o.Dim = cmp.Or(o.Dim, automaticDim(texts))
 	return o, c.Err()
 }

@@ -5,6 +5,7 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -372,9 +373,7 @@ func (c *content) take(part []record, size int64, sum string) error {
 			return err
 		}
 	}
-	if c.at.whole == 0 {
-		c.at.whole = size
-	}
+	c.at.whole = cmp.Or(c.at.whole, size)
 	c.at.size, c.at.sum = size, sum
 	return nil
 }
@@ -392,9 +391,7 @@ func (c *content) add(r record) error {
 	case r.Reply != nil && len(r.Key) == len(replyKey{}):
 		c.replies.all[replyKey(r.Key)] = entry{reply: r.Reply}
 	default:
-		if c.replies.dim == 0 {
-			c.replies.dim = r.Dim // the header was written before the first vector
-		}
+		c.replies.dim = cmp.Or(c.replies.dim, r.Dim) // the header was written before the first vector
 		if len(r.Key) != len(replyKey{}) || len(r.Vector) == 0 || len(r.Vector) != 4*c.replies.dim {
 			return errors.New("a key or a vector has a wrong length")
 		}

@@ -193,7 +193,7 @@ func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.D
 				return
 			}
 		}
-		if skipped = together(skipped); some && o.Skipped != nil {
+		if skipped = together(skipped); some && len(skipped) > 0 && o.Skipped != nil {
 			o.Skipped(skipped)
 		}
 		if err := o.ended(ctx, some, skipped); err != nil {
@@ -346,7 +346,7 @@ type Options struct {
 	// means the constants MaxFile and MaxFiles.
 	MaxFile  int64
 	MaxFiles int
-	// Skipped, if set, is called after the last of [Options.Documents] with the files that [Options.Folder] reports.
+	// Skipped, if set, is called after the last of [Options.Documents] if [Options.Folder] would report problems.
 	Skipped func([]error)
 }
 

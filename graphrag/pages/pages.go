@@ -111,9 +111,7 @@ func (o Options) Defaults() Options {
 		&o.Planned:  defaultPlanned,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: spread, &o.OverviewSpread: overview,
 	} {
-		if *of == 0 {
-			*of = usual
-		}
+		*of = cmp.Or(*of, usual)
 		*of = max(*of, 0)
 	}
 	o.Longest = cmp.Or(o.Longest, chunk.DefaultSize)

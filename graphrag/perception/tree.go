@@ -221,9 +221,7 @@ func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 		return nil, fmt.Errorf("names of communities: %w", err)
 	}
 	why := err
-	if why == nil {
-		why = errNoName
-	}
+	why = cmp.Or(why, errNoName)
 	var failed []Failure
 	for i := range named {
 		c := &named[i]

@@ -167,11 +167,7 @@ func rows(ctx context.Context, name string, told io.Writer) iter.Seq2[graphrag.D
 			}
 			o := cli.NewFiles()
 			defer o.Close() // only read
-			o.Skipped = func(list []error) {
-				for _, err := range list {
-					fmt.Fprintln(told, err)
-				}
-			}
+			o.Skipped = func(list []error) { fmt.Fprintln(told, errors.Join(list...)) }
 			o.Documents(ctx, files)(yield)
 			return
 		}

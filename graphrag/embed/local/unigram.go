@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -285,9 +286,7 @@ func (u *unigram) words(dst []int32, text string, stop int) []int32 {
 		}
 		for part != "" && len(dst) < stop {
 			next := strings.Index(part[1:], metaspace) + 1
-			if next == 0 {
-				next = len(part)
-			}
+			next = cmp.Or(next, len(part))
 			dst = u.best(dst, part[:next])
 			part = part[next:]
 		}

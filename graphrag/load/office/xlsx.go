@@ -3,6 +3,7 @@
 package office
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -265,9 +266,7 @@ func (b *book) merge() {
 				}
 				l := &b.rows[i]
 				l.Cells = append(l.Cells, make([]string, max(0, c+1-len(l.Cells)))...)
-				if l.Cells[c] == "" {
-					l.Cells[c] = value
-				}
+				l.Cells[c] = cmp.Or(l.Cells[c], value)
 			}
 		}
 	}

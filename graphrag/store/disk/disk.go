@@ -325,9 +325,7 @@ func (o Options) resolve() (Options, error) {
 	c := opt.Checks{Of: "disk: options"}
 	opt.Min(&c, "Memory", o.Memory, 0)
 	opt.Min(&c, "SegmentRows", o.SegmentRows, 0)
-	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
-	}
+	o.Analyzer = cmp.Or[text.Analyzer](o.Analyzer, text.Default())
 	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	o.SegmentRows = cmp.Or(o.SegmentRows, DefaultSegmentRows)
 	return o, c.Err()

@@ -34,9 +34,7 @@ type clusterStore struct {
 }
 
 func newStore(c *cluster, a text.Analyzer) *clusterStore {
-	if a == nil {
-		a = text.Default()
-	}
+	a = cmp.Or[text.Analyzer](a, text.Default())
 	return &clusterStore{c: c, analyzer: a, held: make(map[string]int), gone: make(map[string]string)}
 }
 
@@ -55,9 +53,7 @@ func (s *clusterStore) Create(ctx context.Context, name string, schema store.Sch
 	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
 		return nil, s.wrap("create collection", err)
 	}
-	if schema.Analyzer == "" {
-		schema.Analyzer = s.analyzer.Name()
-	}
+	schema.Analyzer = cmp.Or(schema.Analyzer, s.analyzer.Name())
 	err := s.change(ctx, name, func(e *entry) error {
 		if e.ID == "" || e.Dropped {
 			*e = entry{Version: version, ID: newID(), Schema: schema, Generations: map[string]string{}, Gone: e.Gone}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,9 +83,7 @@ func put[T any](ctx context.Context, p part, items []T, id func(T) string, check
 			if len(d.Vector) > 0 {
 				made["vector"] = d.Vector
 			}
-			for name, v := range d.Fields {
-				made[name] = v
-			}
+			maps.Copy(made, d.Fields)
 			return d.ID, made, err
 		})
 	}

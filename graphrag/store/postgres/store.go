@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,12 +59,8 @@ const version = 3
 // Open opens the store in a database, given by a connection string as in libpq, or creates one. The role needs
 // the right to create schemas, and the extension pgvector must exist or the role may create it.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
-	}
-	if o.Schema == "" {
-		o.Schema = "wildgraph"
-	}
+	o.Analyzer = cmp.Or[text.Analyzer](o.Analyzer, text.Default())
+	o.Schema = cmp.Or(o.Schema, "wildgraph")
 	if err := store.CheckName("schema", o.Schema); err != nil || len(o.Schema) > 40 {
 		return nil, fmt.Errorf("postgres: open: Options.Schema is %q, want a name of at most 40 characters: %w", o.Schema, store.ErrInvalid)
 	}
@@ -128,9 +125,7 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
 		return nil, wrapError("create collection", err)
 	}
-	if schema.Analyzer == "" {
-		schema.Analyzer = s.o.Analyzer.Name()
-	}
+	schema.Analyzer = cmp.Or(schema.Analyzer, s.o.Analyzer.Name())
 	data, err := json.Marshal(schema)
 	if err != nil {
 		return nil, wrapError("create collection", err)
