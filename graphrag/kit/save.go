@@ -298,9 +298,10 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 	}
 	d.docs, d.history = c.docs, h
 	if d.base != nil {
-		for _, of := range c.extracted {
-			err = errors.Join(err, d.base.Insert(of...))
+		for id := range c.docs.all() {
+			err = errors.Join(err, d.base.Insert(c.extracted[id]...))
 		}
+		c.extracted, c.base = nil, d.base.Clone()
 	}
 	return d, err
 }
@@ -308,7 +309,9 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 // content is the content of a saved system.
 type content struct {
 	docs      *library
-	extracted map[string][]kg.Extraction // extractions by ID of the document
+	extracted map[string][]kg.Extraction // extractions by ID of the document, nil when base has them
+	base      *kg.Base                   // has the extractions as they were read; nil without a graph
+	unread    map[string]bool            // IDs of the chunks of a store without an extraction
 	replies   *replies
 	at        savepoint
 }

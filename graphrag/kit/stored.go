@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
@@ -22,53 +23,59 @@ import (
 // content reads the data from which a system is built: the documents that meet a condition, their extractions,
 // and all replies.
 func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
-	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
-	docs, there := make(map[string][]graphrag.Chunk), make(map[string]bool)
-	for r, err := range p.chunks.All(ctx, "") {
-		if err == nil && meets != nil && !meets(r.Fields) {
-			continue
-		}
-		var one graphrag.Chunk
-		if err == nil {
-			one, err = r.Chunk()
-		}
-		if err != nil {
-			return nil, err
-		}
-		docs[one.Doc], there[one.ID] = append(docs[one.Doc], one), true
+	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), unread: make(map[string]bool), replies: newReplies()}
+	meeting := func(r store.Record) bool { return meets == nil || meets(r.Fields) }
+	docs := make(map[string][]graphrag.Chunk)
+	err := decoded(ctx, p.chunks, meeting, store.Record.Chunk, func(one graphrag.Chunk) error {
+		docs[one.Doc], c.unread[one.ID] = append(docs[one.Doc], one), true
+		return nil
+	})
+	for _, id := range slices.Sorted(maps.Keys(docs)) { // in its order a tree grows faster
+		c.docs.put(id, docs[id])
 	}
-	for id, chunks := range docs {
-		c.docs.put(id, chunks)
+	line := func(r store.Record) (line record, err error) {
+		err = json.Unmarshal(r.Data, &line)
+		return line, err
 	}
-	for _, t := range []store.Table{p.extractions, p.replies} {
-		for r, err := range t.All(ctx, "") {
-			if err == nil && t == p.extractions && !there[r.ID] { // the chunk is of another document
-				continue
-			}
-			var line record
-			if err == nil {
-				err = json.Unmarshal(r.Data, &line)
-			}
-			if err == nil {
-				err = c.add(line)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+	if err == nil {
+		err = decoded(ctx, p.extractions, func(r store.Record) bool {
+			there := c.unread[r.ID] // otherwise the chunk is of another document
+			delete(c.unread, r.ID)
+			return there
+		}, line, c.add)
 	}
-	return c, nil
+	if err == nil {
+		err = decoded(ctx, p.replies, func(store.Record) bool { return true }, line, c.add)
+	}
+	return c, err
 }
 
-// byChunk returns the extractions by ID of the chunk.
-func (c *content) byChunk() map[string]kg.Extraction {
-	known := make(map[string]kg.Extraction, c.docs.chunks)
-	for _, of := range c.extracted {
-		for _, x := range of {
-			known[x.Chunk] = x
+// decoded decodes the wanted records of a table on several goroutines, and calls take for each in their order.
+func decoded[T any](ctx context.Context, t store.Table, wanted func(store.Record) bool, decode func(store.Record) (T, error), take func(T) error) error {
+	some, made := make([]store.Record, 0, atOnce), make([]T, atOnce)
+	end := func() error {
+		err := par.Each(ctx, len(some), 0, func(i int) (err error) {
+			made[i], err = decode(some[i])
+			return err
+		})
+		for i := 0; i < len(some) && err == nil; i++ {
+			err = take(made[i])
+		}
+		some = some[:0]
+		return err
+	}
+	for r, err := range t.All(ctx, "") {
+		if err == nil && wanted(r) {
+			some = append(some, r)
+		}
+		if err == nil && len(some) == atOnce {
+			err = end()
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return known
+	return end()
 }
 
 // build builds the state of the content; its chunks are read from a table. The extractions of a whole extractor
@@ -78,10 +85,11 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	if err != nil {
 		return nil, err
 	}
-	known := c.byChunk()
-	for _, one := range c.docs.sorted() {
-		if _, ok := known[one.ID]; !ok {
-			d.fresh = append(d.fresh, one)
+	for _, chunks := range c.docs.all() {
+		for _, one := range chunks {
+			if c.unread[one.ID] {
+				d.fresh = append(d.fresh, one)
+			}
 		}
 	}
 	d.source, d.read = from, published && len(d.fresh) == 0
@@ -144,7 +152,10 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 	errs := []error{putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
 	if base != nil {
 		clear(made)
-		known := c.byChunk()
+		known := make(map[string]kg.Extraction, c.docs.chunks)
+		for x := range c.base.Extractions() {
+			known[x.Chunk] = x
+		}
 		for x := range base.Extractions() {
 			if was, ok := known[x.Chunk]; !ok || !reflect.DeepEqual(was, x) {
 				made[x.Chunk] = record{Extraction: &x}
