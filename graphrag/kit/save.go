@@ -301,7 +301,7 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 		for id := range c.docs.all() {
 			err = errors.Join(err, d.base.Insert(c.extracted[id]...))
 		}
-		c.extracted, c.base = nil, d.base.Clone()
+		c.extracted = nil
 	}
 	return d, err
 }
@@ -309,8 +309,7 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 // content is the content of a saved system.
 type content struct {
 	docs      *library
-	extracted map[string][]kg.Extraction // extractions by ID of the document, nil when base has them
-	base      *kg.Base                   // has the extractions as they were read; nil without a graph
+	extracted map[string][]kg.Extraction // extractions by ID of the document; nil when a draft has them
 	unread    map[string]bool            // IDs of the chunks of a store without an extraction
 	replies   *replies
 	at        savepoint

@@ -3,12 +3,12 @@
 package kit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -20,34 +20,33 @@ import (
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// content reads the data from which a system is built: the documents that meet a condition, their extractions,
-// and all replies.
-func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
+// content reads the data from which a system is built: the documents that meet a condition, their extractions
+// if these are used, and all replies.
+func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool, used bool) (*content, error) {
 	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), unread: make(map[string]bool), replies: newReplies()}
-	meeting := func(r store.Record) bool { return meets == nil || meets(r.Fields) }
 	docs := make(map[string][]graphrag.Chunk)
+	meeting := func(r store.Record) bool { return meets == nil || meets(r.Fields) }
 	err := decoded(ctx, p.chunks, meeting, store.Record.Chunk, func(one graphrag.Chunk) error {
 		docs[one.Doc], c.unread[one.ID] = append(docs[one.Doc], one), true
 		return nil
 	})
-	for _, id := range slices.Sorted(maps.Keys(docs)) { // in its order a tree grows faster
+	for _, id := range slices.Sorted(maps.Keys(docs)) { // a tree is filled faster in its order
 		c.docs.put(id, docs[id])
 	}
-	line := func(r store.Record) (line record, err error) {
-		err = json.Unmarshal(r.Data, &line)
-		return line, err
-	}
-	if err == nil {
+	if err == nil && used {
 		err = decoded(ctx, p.extractions, func(r store.Record) bool {
 			there := c.unread[r.ID] // otherwise the chunk is of another document
 			delete(c.unread, r.ID)
 			return there
-		}, line, c.add)
+		}, lineOf, c.add)
 	}
-	if err == nil {
-		err = decoded(ctx, p.replies, func(store.Record) bool { return true }, line, c.add)
-	}
-	return c, err
+	return c, cmp.Or(err, decoded(ctx, p.replies, func(store.Record) bool { return true }, lineOf, c.add))
+}
+
+// lineOf decodes an extraction or a reply.
+func lineOf(r store.Record) (line record, err error) {
+	err = json.Unmarshal(r.Data, &line)
+	return line, err
 }
 
 // decoded decodes the wanted records of a table on several goroutines, and calls take for each in their order.
@@ -66,10 +65,9 @@ func decoded[T any](ctx context.Context, t store.Table, wanted func(store.Record
 	}
 	for r, err := range t.All(ctx, "") {
 		if err == nil && wanted(r) {
-			some = append(some, r)
-		}
-		if err == nil && len(some) == atOnce {
-			err = end()
+			if some = append(some, r); len(some) == atOnce {
+				err = end()
+			}
 		}
 		if err != nil {
 			return err
@@ -85,13 +83,7 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	if err != nil {
 		return nil, err
 	}
-	for _, chunks := range c.docs.all() {
-		for _, one := range chunks {
-			if c.unread[one.ID] {
-				d.fresh = append(d.fresh, one)
-			}
-		}
-	}
+	d.fresh = slices.DeleteFunc(c.docs.sorted(), func(one graphrag.Chunk) bool { return !c.unread[one.ID] })
 	d.source, d.read = from, published && len(d.fresh) == 0
 	c.replies.begin()
 	st, err := d.build(c.replies.with(metering.WithStage(ctx, "index")), f)
@@ -108,13 +100,13 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.content(ctx, nil)
+	c, err := p.content(ctx, nil, !s.frame.Extract.Whole)
 	if err != nil {
 		return nil, err
 	}
 	before := slices.Collect(maps.Keys(c.replies.all))
 	if now := s.now.Load(); fresh && now != nil {
-		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false })
+		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false }, false)
 		if err != nil {
 			return nil, err
 		}
@@ -125,10 +117,7 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	if err = s.keep(ctx, p, c, st.base, before); err == nil {
-		err = g.Flush(ctx)
-	}
-	if err != nil {
+	if err = cmp.Or(s.keep(ctx, p, c, st.base, before), g.Flush(ctx)); err != nil {
 		return nil, errors.Join(err, st.release())
 	}
 	return st, nil
@@ -149,21 +138,22 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 			gone = append(gone, key.String())
 		}
 	}
-	errs := []error{putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
-	if base != nil {
-		clear(made)
-		known := make(map[string]kg.Extraction, c.docs.chunks)
-		for x := range c.base.Extractions() {
-			known[x.Chunk] = x
-		}
-		for x := range base.Extractions() {
-			if was, ok := known[x.Chunk]; !ok || !reflect.DeepEqual(was, x) {
-				made[x.Chunk] = record{Extraction: &x}
-			}
-		}
-		errs = append(errs, putAll(ctx, p.extractions, made))
+	if err := errors.Join(putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)); err != nil || base == nil {
+		return err
 	}
-	return errors.Join(errs...)
+	clear(made)
+	for x := range base.Extractions() {
+		made[x.Chunk] = record{Extraction: &x}
+	}
+	for r, err := range p.extractions.All(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if data, _ := json.Marshal(made[r.ID]); bytes.Equal(data, r.Data) {
+			delete(made, r.ID) // it is stored already
+		}
+	}
+	return putAll(ctx, p.extractions, made)
 }
 
 // putAll puts records in batches.
