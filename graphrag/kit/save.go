@@ -299,9 +299,10 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 	}
 	d.docs, d.history = c.docs, h
 	if d.base != nil {
-		for _, of := range c.extracted {
-			err = errors.Join(err, d.base.Insert(of...))
+		for id := range c.docs.all() {
+			err = errors.Join(err, d.base.Insert(c.extracted[id]...))
 		}
+		c.extracted = nil
 	}
 	return d, err
 }
@@ -309,7 +310,8 @@ func (c *content) draft(f Frame, h history) (*draft, error) {
 // content is the content of a saved system.
 type content struct {
 	docs      *library
-	extracted map[string][]kg.Extraction // extractions by ID of the document
+	extracted map[string][]kg.Extraction // extractions by ID of the document; nil when a draft has them
+	unread    map[string]bool            // IDs of the chunks of a store without an extraction
 	replies   *replies
 	at        savepoint
 }

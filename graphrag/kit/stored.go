@@ -3,72 +3,77 @@
 package kit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// content reads the data from which a system is built: the documents that meet a condition, their extractions,
-// and all replies.
-func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
-	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
-	docs, there := make(map[string][]graphrag.Chunk), make(map[string]bool)
-	for r, err := range p.chunks.All(ctx, "") {
-		if err == nil && meets != nil && !meets(r.Fields) {
-			continue
-		}
-		var one graphrag.Chunk
-		if err == nil {
-			one, err = r.Chunk()
-		}
-		if err != nil {
-			return nil, err
-		}
-		docs[one.Doc], there[one.ID] = append(docs[one.Doc], one), true
+// content reads the data from which a system is built: the documents that meet a condition, their extractions
+// if these are used, and all replies.
+func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool, used bool) (*content, error) {
+	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), unread: make(map[string]bool), replies: newReplies()}
+	docs := make(map[string][]graphrag.Chunk)
+	meeting := func(r store.Record) bool { return meets == nil || meets(r.Fields) }
+	err := decoded(ctx, p.chunks, meeting, store.Record.Chunk, func(one graphrag.Chunk) error {
+		docs[one.Doc], c.unread[one.ID] = append(docs[one.Doc], one), true
+		return nil
+	})
+	for _, id := range slices.Sorted(maps.Keys(docs)) { // a tree is filled faster in its order
+		c.docs.put(id, docs[id])
 	}
-	for id, chunks := range docs {
-		c.docs.put(id, chunks)
+	if err == nil && used {
+		err = decoded(ctx, p.extractions, func(r store.Record) bool {
+			there := c.unread[r.ID] // otherwise the chunk is of another document
+			delete(c.unread, r.ID)
+			return there
+		}, lineOf, c.add)
 	}
-	for _, t := range []store.Table{p.extractions, p.replies} {
-		for r, err := range t.All(ctx, "") {
-			if err == nil && t == p.extractions && !there[r.ID] { // the chunk is of another document
-				continue
-			}
-			var line record
-			if err == nil {
-				err = json.Unmarshal(r.Data, &line)
-			}
-			if err == nil {
-				err = c.add(line)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, nil
+	return c, cmp.Or(err, decoded(ctx, p.replies, func(store.Record) bool { return true }, lineOf, c.add))
 }
 
-// byChunk returns the extractions by ID of the chunk.
-func (c *content) byChunk() map[string]kg.Extraction {
-	known := make(map[string]kg.Extraction, c.docs.chunks)
-	for _, of := range c.extracted {
-		for _, x := range of {
-			known[x.Chunk] = x
+// lineOf decodes an extraction or a reply.
+func lineOf(r store.Record) (line record, err error) {
+	err = json.Unmarshal(r.Data, &line)
+	return line, err
+}
+
+// decoded decodes the wanted records of a table on several goroutines, and calls take for each in their order.
+func decoded[T any](ctx context.Context, t store.Table, wanted func(store.Record) bool, decode func(store.Record) (T, error), take func(T) error) error {
+	some, made := make([]store.Record, 0, atOnce), make([]T, atOnce)
+	end := func() error {
+		err := par.Each(ctx, len(some), 0, func(i int) (err error) {
+			made[i], err = decode(some[i])
+			return err
+		})
+		for i := 0; i < len(some) && err == nil; i++ {
+			err = take(made[i])
+		}
+		some = some[:0]
+		return err
+	}
+	for r, err := range t.All(ctx, "") {
+		if err == nil && wanted(r) {
+			if some = append(some, r); len(some) == atOnce {
+				err = end()
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return known
+	return end()
 }
 
 // build builds the state of the content; its chunks are read from a table. The extractions of a whole extractor
@@ -78,12 +83,7 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	if err != nil {
 		return nil, err
 	}
-	known := c.byChunk()
-	for _, one := range c.docs.sorted() {
-		if _, ok := known[one.ID]; !ok {
-			d.fresh = append(d.fresh, one)
-		}
-	}
+	d.fresh = slices.DeleteFunc(c.docs.sorted(), func(one graphrag.Chunk) bool { return !c.unread[one.ID] })
 	d.source, d.read = from, published && len(d.fresh) == 0
 	c.replies.begin()
 	st, err := d.build(c.replies.with(metering.WithStage(ctx, "index")), f)
@@ -100,13 +100,13 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.content(ctx, nil)
+	c, err := p.content(ctx, nil, !s.frame.Extract.Whole)
 	if err != nil {
 		return nil, err
 	}
 	before := slices.Collect(maps.Keys(c.replies.all))
 	if now := s.now.Load(); fresh && now != nil {
-		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false })
+		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false }, false)
 		if err != nil {
 			return nil, err
 		}
@@ -117,10 +117,7 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	if err = s.keep(ctx, p, c, st.base, before); err == nil {
-		err = g.Flush(ctx)
-	}
-	if err != nil {
+	if err = cmp.Or(s.keep(ctx, p, c, st.base, before), g.Flush(ctx)); err != nil {
 		return nil, errors.Join(err, st.release())
 	}
 	return st, nil
@@ -141,18 +138,22 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 			gone = append(gone, key.String())
 		}
 	}
-	errs := []error{putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
-	if base != nil {
-		clear(made)
-		known := c.byChunk()
-		for x := range base.Extractions() {
-			if was, ok := known[x.Chunk]; !ok || !reflect.DeepEqual(was, x) {
-				made[x.Chunk] = record{Extraction: &x}
-			}
-		}
-		errs = append(errs, putAll(ctx, p.extractions, made))
+	if err := errors.Join(putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)); err != nil || base == nil {
+		return err
 	}
-	return errors.Join(errs...)
+	clear(made)
+	for x := range base.Extractions() {
+		made[x.Chunk] = record{Extraction: &x}
+	}
+	for r, err := range p.extractions.All(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if data, _ := json.Marshal(made[r.ID]); bytes.Equal(data, r.Data) {
+			delete(made, r.ID) // it is stored already
+		}
+	}
+	return putAll(ctx, p.extractions, made)
 }
 
 // putAll puts records in batches.

@@ -175,7 +175,7 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 		st.refs.Store(1)
 	case st == nil:
 		var c *content
-		if c, err = p.content(ctx, nil); err == nil {
+		if c, err = p.content(ctx, nil, true); err == nil {
 			st, err = c.build(ctx, s.frame, &source{p.chunks}, true)
 		}
 	}
@@ -356,10 +356,7 @@ func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs 
 	}
 	t, err := g.Table(settingsTable)
 	if err == nil {
-		err = t.Put(ctx, store.Record{ID: contentsID, Data: data})
-	}
-	if err == nil {
-		err = g.Flush(ctx)
+		err = cmp.Or(t.Put(ctx, store.Record{ID: contentsID, Data: data}), g.Flush(ctx))
 	}
 	return err
 }

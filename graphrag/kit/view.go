@@ -113,7 +113,7 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 				key = sha256.Sum256([]byte(text))
 				build = func() (*state, error) { return s.limited(now, l.Limit(text, permitted)), nil }
 			} else if now.pinned != nil {
-				c, err := now.pinned.content(ctx, permitted.Compile())
+				c, err := now.pinned.content(ctx, permitted.Compile(), !s.frame.Extract.Whole)
 				if err != nil {
 					return nil, err
 				}
@@ -378,7 +378,7 @@ func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.content(ctx, permitted.Compile())
+	c, err := p.content(ctx, permitted.Compile(), true)
 	if err != nil {
 		return nil, err
 	}
