@@ -249,10 +249,8 @@ func (s *state) chunks(ctx context.Context, ids []string) (list []graphrag.Chunk
 	}
 	for _, id := range ids {
 		of, _ := s.docs.docs.Get(id[:max(0, strings.LastIndexByte(id, '#'))])
-		for _, c := range of {
-			if c.ID == id {
-				list = append(list, c)
-			}
+		if n := slices.IndexFunc(of, func(c graphrag.Chunk) bool { return c.ID == id }); n >= 0 {
+			list = append(list, of[n])
 		}
 	}
 	return list, nil

@@ -111,8 +111,7 @@ func (o Options) Defaults() Options {
 		&o.Planned:  defaultPlanned,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: spread, &o.OverviewSpread: overview,
 	} {
-		*of = cmp.Or(*of, usual)
-		*of = max(*of, 0)
+		*of = max(cmp.Or(*of, usual), 0)
 	}
 	o.Longest = cmp.Or(o.Longest, chunk.DefaultSize)
 	if o.Count == nil {

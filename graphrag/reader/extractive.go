@@ -290,18 +290,8 @@ func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 
 // repeats reports whether one of two candidates, given by their terms, has nearly all terms of the other.
 func repeats(a, b []int32) bool {
-	same := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			same, i, j = same+1, i+1, j+1
-		}
-	}
-	return float64(same) >= repeated*float64(min(len(a), len(b)))
+	same := shared(func(int32) float64 { return 1 }, a, b)
+	return same >= repeated*float64(min(len(a), len(b)))
 }
 
 // shown returns the quote of a candidate. A list item that only repeats terms of the

@@ -30,15 +30,16 @@ const (
 // 2.2; the ten best scores alone had 1.8, a difference that is not significant on so few questions.
 func (c *corpus) overview(scores []float64, limit int) []int {
 	pool := c.statements(scores)
-	weights := c.rarities()
+	rarities := c.rarities()
+	weight := func(term int32) float64 { return rarities[term] }
 	sizes := make([]float64, len(pool))
 	for n, i := range pool {
 		terms := c.candidates[i].distinct()
-		sizes[n] = shared(weights, terms, terms)
+		sizes[n] = shared(weight, terms, terms)
 	}
 	similar := func(a, b int) float64 {
 		x, y := &c.candidates[pool[a]], &c.candidates[pool[b]]
-		return shared(weights, x.terms, y.terms) / max(min(sizes[a], sizes[b]), 1e-9)
+		return shared(weight, x.terms, y.terms) / max(min(sizes[a], sizes[b]), 1e-9)
 	}
 	central := make([]float64, len(pool))
 	for a := range pool {
@@ -122,7 +123,7 @@ func (c *corpus) rarities() []float64 {
 }
 
 // shared returns the weight of the terms that two ascending lists share.
-func shared(weights []float64, a, b []int32) float64 {
+func shared(weight func(term int32) float64, a, b []int32) float64 {
 	sum := 0.0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -131,7 +132,7 @@ func shared(weights []float64, a, b []int32) float64 {
 		case a[i] > b[j]:
 			j++
 		default:
-			sum += weights[a[i]]
+			sum += weight(a[i])
 			i++
 			j++
 		}
