@@ -187,7 +187,7 @@ type wordCounts struct {
 	frequency []int32 // number of documents that contain each word
 }
 
-// countWords counts the words of a corpus. It returns the first error of the stream, or the error of ctx.
+// countWords counts the words of a corpus. It returns the error of the documents, or the error of ctx.
 func countWords(ctx context.Context, documents func() ([]graphrag.Document, error)) (*wordCounts, error) {
 	analyzer, err := text.New(text.Options{NoStems: true})
 	docs, unread := documents()

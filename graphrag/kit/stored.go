@@ -40,7 +40,10 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool, 
 			return there
 		}, lineOf, c.add)
 	}
-	return c, cmp.Or(err, decoded(ctx, p.replies, func(store.Record) bool { return true }, lineOf, c.add))
+	if err == nil {
+		err = decoded(ctx, p.replies, func(store.Record) bool { return true }, lineOf, c.add)
+	}
+	return c, err
 }
 
 // lineOf decodes an extraction or a reply.

@@ -220,8 +220,7 @@ func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 	if err != nil && !llm.OfOneReply(err) {
 		return nil, fmt.Errorf("names of communities: %w", err)
 	}
-	why := err
-	why = cmp.Or(why, errNoName)
+	why := cmp.Or(err, errNoName)
 	var failed []Failure
 	for i := range named {
 		c := &named[i]

@@ -290,8 +290,7 @@ func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 
 // repeats reports whether one of two candidates, given by their terms, has nearly all terms of the other.
 func repeats(a, b []int32) bool {
-	same := shared(func(int32) float64 { return 1 }, a, b)
-	return same >= repeated*float64(min(len(a), len(b)))
+	return shared(func(int32) float64 { return 1 }, a, b) >= repeated*float64(min(len(a), len(b)))
 }
 
 // shown returns the quote of a candidate. A list item that only repeats terms of the

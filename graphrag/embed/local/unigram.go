@@ -285,8 +285,7 @@ func (u *unigram) words(dst []int32, text string, stop int) []int32 {
 			part = metaspace + part
 		}
 		for part != "" && len(dst) < stop {
-			next := strings.Index(part[1:], metaspace) + 1
-			next = cmp.Or(next, len(part))
+			next := cmp.Or(strings.Index(part[1:], metaspace)+1, len(part))
 			dst = u.best(dst, part[:next])
 			part = part[next:]
 		}
